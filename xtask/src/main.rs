@@ -1,0 +1,2 @@
+//! Placeholder, filled in the next commits.
+fn main() {}
