@@ -1,1 +1,4 @@
 //! Placeholder, filled in the next commits.
+
+pub mod arch;
+pub mod target;
