@@ -1,0 +1,184 @@
+use super::*;
+
+const SAMPLE: &str = "\
+import cuda.tile as ct
+
+@ct.kernel(occupancy=2)
+def scale(x, y, N: ct.Constant[int]):
+    \"\"\"doc\"\"\"
+    ct.store(y, (0,), ct.load(x, (0,), (N,)) * 2)
+
+
+def run(x, y):
+    ct.launch(s, (1,), scale, (x, y, 16))
+    return y
+
+if True:
+    z = 'é😀'
+else:
+    z = None
+";
+
+/// A small generator that needs no dependency and repeats from its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+}
+
+const PIECES: &[&str] = &[
+    "", "x", " ", "\n", "(", ")", "\"\"\"", "'", "#", "    ", "def f():\n    pass\n", "@ct.kernel\n",
+    "else:\n", "if a:\n    b\n", "\\\n", "é", "\r\n", "[", "]", ",", ":", "return 1\n", "\t", "launch(",
+];
+
+fn edit_text(text: &str, random: &mut Random) -> (String, Edit) {
+    let floor = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(random.below(text.len() + 1));
+    let most = if random.below(8) == 0 { 400 } else { 4 };
+    let removed = if random.below(3) == 0 { 0 } else { random.below(most) };
+    let old_end = floor((start + removed).min(text.len()));
+    let piece = PIECES[random.below(PIECES.len())];
+    let new = format!("{}{piece}{}", &text[..start], &text[old_end..]);
+    (new, Edit { start, old_end, new_end: start + piece.len() })
+}
+
+fn assert_same_as_scratch(file: &ParsedFile, text: &str) {
+    let scratch = parse_fresh(text);
+    assert_eq!(file.torn, scratch.torn, "{text}");
+    assert_eq!(file.items.len(), scratch.items.len(), "{text}");
+    for (a, b) in file.items.iter().zip(&scratch.items) {
+        assert_eq!(a.span, b.span, "{text}");
+        assert_eq!(a.state, b.state, "{:?}", &text[a.span.range()]);
+        if a.state == ItemState::Fresh {
+            assert_eq!(a.facts, b.facts, "{:?}", &text[a.span.range()]);
+        }
+        let inside = a.place(Span::new(0, 1_000_000));
+        assert!(a.span.contains(inside));
+    }
+    if scratch.is_clean() {
+        assert!(file.is_clean() && file.ghosts.is_empty());
+    }
+}
+
+fn parse_fresh(text: &str) -> ParsedFile {
+    FileParser::default().parse(text)
+}
+
+/// Random edits of a text, and back: after each, the facts are those of a parse from nothing.
+fn wander(start: &str, seed: u64, edits: usize) {
+    let mut random = Random(seed);
+    let mut parser = FileParser::default();
+    let mut text = start.to_owned();
+    let mut file = parser.parse(&text);
+    for _ in 0..edits {
+        let (new, edit) = edit_text(&text, &mut random);
+        let next = parser.update(&file, &text, &new, edit);
+        assert_same_as_scratch(&next, &new);
+        if random.below(3) == 0 {
+            // Undone: everything is as before, nothing stale that was not.
+            let back = Edit { start: edit.start, old_end: edit.new_end, new_end: edit.old_end };
+            file = parser.update(&next, &new, &text, back);
+            assert_same_as_scratch(&file, &text);
+        } else {
+            (text, file) = (new, next);
+        }
+        if text.len() > start.len() * 2 + 200 || random.below(40) == 0 {
+            text = start.to_owned();
+            file = parser.parse(&text);
+        }
+    }
+}
+
+#[test]
+fn facts_after_edits_equal_facts_from_scratch() {
+    for seed in 0..40 {
+        wander(SAMPLE, seed, 60);
+    }
+}
+
+/// The same on real files: `TILEPERF_TEST_CORPUS` names a folder of Python files.
+#[test]
+fn facts_after_edits_equal_facts_from_scratch_on_a_corpus() {
+    let Some(root) = std::env::var_os("TILEPERF_TEST_CORPUS") else {
+        eprintln!("skipped: TILEPERF_TEST_CORPUS is not set");
+        return;
+    };
+    let mut files = Vec::new();
+    let mut folders = vec![std::path::PathBuf::from(root)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "py") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut edits = 0;
+    for (seed, path) in files.iter().enumerate() {
+        let text = std::fs::read_to_string(path).unwrap();
+        if text.contains("cuda") && text.len() < 60_000 {
+            wander(&text, seed as u64, 40);
+            edits += 40;
+        }
+    }
+    assert!(edits > 1_000, "only {edits} edits: is the corpus there?");
+}
+
+#[test]
+fn composed_edits_cover_both() {
+    let mut random = Random(7);
+    for _ in 0..500 {
+        let (one, a) = edit_text(SAMPLE, &mut random);
+        let (two, b) = edit_text(&one, &mut random);
+        let both = a.then(b);
+        assert_eq!(SAMPLE[..both.start], two[..both.start]);
+        assert_eq!(SAMPLE[both.old_end..], two[both.new_end..]);
+    }
+}
+
+#[test]
+fn a_broken_item_keeps_its_facts_and_follows_the_text() {
+    let mut parser = FileParser::default();
+    let file = parser.parse(SAMPLE);
+    let at = SAMPLE.find("(0,), ct.load").unwrap();
+    let edit = Edit { start: at, old_end: at, new_end: at + 6 };
+    let broken = format!("{}((((++{}", &SAMPLE[..at], &SAMPLE[at..]);
+    let next = parser.update(&file, SAMPLE, &broken, edit);
+    let item = next.items.iter().find(|i| i.facts.name.as_deref() == Some("scale")).unwrap();
+    assert!(item.is_stale());
+    let load = SAMPLE.find("ct.load").unwrap() - file.items[1].span.start as usize;
+    let placed = item.place(Span::new(load, load + 7));
+    assert_eq!(&broken[placed.range()], "ct.load");
+    // The other items are untouched, and typing on keeps the good facts.
+    assert_eq!(next.items.iter().filter(|i| i.is_stale()).count(), 1);
+    let more = broken.replace("((((++", "((((++1");
+    let edit = Edit { start: at + 6, old_end: at + 6, new_end: at + 7 };
+    let again = parser.update(&next, &broken, &more, edit);
+    let item = again.items.iter().find(|i| i.is_stale()).unwrap();
+    assert_eq!(&more[item.place(Span::new(load, load + 7)).range()], "ct.load");
+}
+
+#[test]
+fn an_open_quote_leaves_ghosts_until_it_is_closed() {
+    let mut parser = FileParser::default();
+    let file = parser.parse(SAMPLE);
+    let broken = format!("x = \"\"\"\n{SAMPLE}");
+    let edit = Edit { start: 0, old_end: 0, new_end: 8 };
+    let next = parser.update(&file, SAMPLE, &broken, edit);
+    let kept: Vec<_> = next.all().filter_map(|i| i.facts.name.as_deref()).collect();
+    assert!(kept.contains(&"scale") && kept.contains(&"run"), "{kept:?}");
+    let back = Edit { start: 0, old_end: 8, new_end: 0 };
+    let healed = parser.update(&next, &broken, SAMPLE, back);
+    assert_same_as_scratch(&healed, SAMPLE);
+}

@@ -1,0 +1,228 @@
+//! Cuts a Python text into its top-level items without parsing it.
+//!
+//! The unit of caching is the top-level item: its facts are a function of its own text alone. So
+//! the cut must be cheap (a few nanoseconds a byte), must not depend on what was there before, and
+//! must keep a fault local: an unbalanced bracket ends at the next line that can only be a new
+//! statement. That is what makes facts after an edit equal to facts from scratch by construction,
+//! which an error-recovering parser over the whole file cannot promise.
+
+use crate::Span;
+
+/// The items of a text and whether the text ends inside a string.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Items in order; comments and blank lines between them belong to none.
+    pub(crate) items: Vec<Span>,
+    /// The text ends within a string literal: quotes are out of step somewhere before.
+    pub(crate) torn: bool,
+}
+
+/// What the item being collected is, as far as it decides whether the next line belongs to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// Only decorators so far.
+    Decorators,
+    /// `if`, `for`, `while`, `try`: may go on with `else` and its kin.
+    Branching,
+    Other,
+}
+
+/// Cuts `text` from byte `from` on, which must be 0 or the start of an item. Stops early when an
+/// item would start at an offset for which `known` holds: from there on the cut is the known one.
+/// Returns the items up to there and that offset (the text's length when it ran to the end).
+pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cut, usize) {
+    let bytes = text.as_bytes();
+    let mut out = Cut::default();
+    let mut current: Option<(usize, usize, Open)> = None;
+    let mut at = if from == 0 && bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { from };
+    while at < bytes.len() {
+        let line = at;
+        let mut first = at;
+        while matches!(bytes.get(first), Some(b' ' | b'\t' | b'\x0c')) {
+            first += 1;
+        }
+        match bytes.get(first) {
+            None => break,
+            Some(b'\n' | b'\r' | b'#') => {
+                at = next_line(bytes, first);
+                continue;
+            }
+            Some(_) => {}
+        }
+        let word = leading_word(&bytes[first..]);
+        let joins = match current {
+            Some(_) if first > line => true,
+            Some((_, _, Open::Decorators)) => {
+                bytes[first] == b'@' || matches!(word, b"def" | b"class" | b"async")
+            }
+            Some((_, _, Open::Branching)) => {
+                matches!(word, b"elif" | b"else" | b"except" | b"finally")
+            }
+            _ => false,
+        };
+        if !joins {
+            if let Some((start, end, _)) = current.take() {
+                out.items.push(Span::new(start, end));
+            }
+            if first > from && known(first) {
+                return (out, first);
+            }
+        }
+        let (end, next, torn) = logical_line(bytes, first);
+        out.torn |= torn;
+        let open = |was: Option<Open>| match (was, word) {
+            (None | Some(Open::Decorators), _) if bytes[first] == b'@' => Open::Decorators,
+            (None, b"if" | b"for" | b"while" | b"try") => Open::Branching,
+            (None, b"async") => Open::Branching,
+            (Some(Open::Decorators) | None, _) => Open::Other,
+            (Some(open), _) => open,
+        };
+        current = Some(match current {
+            Some((start, _, was)) if first > line => (start, end, was),
+            Some((start, _, was)) => (start, end, open(Some(was))),
+            None => (first, end, open(None)),
+        });
+        at = next;
+    }
+    if let Some((start, end, _)) = current {
+        out.items.push(Span::new(start, end));
+    }
+    (out, bytes.len())
+}
+
+fn next_line(bytes: &[u8], from: usize) -> usize {
+    memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |i| from + i + 1)
+}
+
+fn leading_word(bytes: &[u8]) -> &[u8] {
+    let end = bytes
+        .iter()
+        .position(|b| !(b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80))
+        .unwrap_or(bytes.len());
+    &bytes[..end]
+}
+
+/// A line that starts so cannot be inside brackets: whatever was open before it was left open by
+/// mistake. (`for`, `if`, `else`, `lambda`, names and operators can be.)
+fn only_a_statement(bytes: &[u8]) -> bool {
+    match leading_word(bytes) {
+        b"def" | b"class" | b"import" | b"while" | b"try" | b"with" | b"raise" | b"return" => true,
+        b"from" => bytes.get(4) == Some(&b' '),
+        b"" => bytes[0] == b'@' && bytes.get(1).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_'),
+        _ => false,
+    }
+}
+
+/// Scans one logical line: returns the end of its last token, the start of the next line, and
+/// whether the text ended inside a string.
+fn logical_line(bytes: &[u8], from: usize) -> (usize, usize, bool) {
+    let mut depth = 0usize;
+    let mut at = from;
+    let mut end = from;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\n' => {
+                if depth == 0 || only_a_statement(bytes.get(at + 1..).filter(|r| !r.is_empty()).unwrap_or(b" ")) {
+                    return (end, at + 1, false);
+                }
+                at += 1;
+            }
+            b' ' | b'\t' | b'\r' | b'\x0c' => at += 1,
+            b'#' => at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |i| at + i),
+            b'\\' => {
+                // A continued line; the line end may be `\r\n`.
+                at += match &bytes[at..] {
+                    [_, b'\r', b'\n', ..] => 3,
+                    [_, _, ..] => 2,
+                    _ => 1,
+                };
+                end = at;
+            }
+            quote @ (b'"' | b'\'') => {
+                let triple = bytes[at..].starts_with(&[quote; 3]);
+                let (next, closed) = string(bytes, at, quote, triple);
+                at = next;
+                end = next;
+                if !closed && triple {
+                    return (bytes.len(), bytes.len(), true);
+                }
+            }
+            b => {
+                match b {
+                    b'(' | b'[' | b'{' => depth += 1,
+                    b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                at += 1;
+                end = at;
+            }
+        }
+    }
+    (end, bytes.len(), false)
+}
+
+/// From an opening quote to after the closing one; an unclosed one-line string ends with its line.
+fn string(bytes: &[u8], from: usize, quote: u8, triple: bool) -> (usize, bool) {
+    let mut at = from + if triple { 3 } else { 1 };
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += if bytes[at..].starts_with(b"\\\r\n") { 3 } else { 2 },
+            b'\n' if !triple => return (at, false),
+            b if b == quote => {
+                if !triple {
+                    return (at + 1, true);
+                }
+                if bytes[at..].starts_with(&[quote; 3]) {
+                    return (at + 3, true);
+                }
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+    (bytes.len(), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(text: &str) -> Vec<&str> {
+        cut(text, 0, |_| false).0.items.iter().map(|s| &text[s.range()]).collect()
+    }
+
+    #[test]
+    fn items_are_whole_statements() {
+        let cases: &[(&str, &[&str])] = &[
+            ("import a\n\n# note\nx = 1 # end\n", &["import a", "x = 1"]),
+            ("@a\n# why\n@b(\n1)\ndef f():\n  pass\n\n# in\n  return\ny=2", &[
+                "@a\n# why\n@b(\n1)\ndef f():\n  pass\n\n# in\n  return",
+                "y=2",
+            ]),
+            ("if a:\n  b\nelif c:\n  d\nelse:\n  e\nf", &["if a:\n  b\nelif c:\n  d\nelse:\n  e", "f"]),
+            ("try:\n  a\nexcept E:\n  b\nfinally:\n  c\n", &["try:\n  a\nexcept E:\n  b\nfinally:\n  c"]),
+            ("x = '''\ndef f():\n'''\ny = \"a # b\"\n", &["x = '''\ndef f():\n'''", "y = \"a # b\""]),
+            ("x = [\n1,\nfor_]\n", &["x = [\n1,\nfor_]"]),
+            ("x = a + \\\n  b\ny", &["x = a + \\\n  b", "y"]),
+            ("\u{feff}import a\r\ndef f():\r\n\treturn 1\r\n", &["import a", "def f():\r\n\treturn 1"]),
+            ("@dangling\nx = 1", &["@dangling", "x = 1"]),
+            ("async def f():\n  pass\n", &["async def f():\n  pass"]),
+        ];
+        for (text, want) in cases {
+            assert_eq!(&items(text), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_unbalanced_opener_harms_one_item() {
+        assert_eq!(items("x = f(\ndef g():\n  pass\n"), ["x = f(", "def g():\n  pass"]);
+        assert_eq!(items("x = f(1\n@k\ndef g():\n  pass\n"), ["x = f(1", "@k\ndef g():\n  pass"]);
+        assert_eq!(items("x = 'open\ny = 1"), ["x = 'open", "y = 1"]);
+    }
+
+    #[test]
+    fn a_text_that_ends_in_a_string_is_torn() {
+        assert!(cut("a\nx = '''\ndef f(): pass", 0, |_| false).0.torn);
+        assert!(!cut("a\nx = '''\n'''", 0, |_| false).0.torn);
+    }
+}
