@@ -1,0 +1,49 @@
+/**
+ * The extension's entry: wires settings, server, status item and commands together.
+ *
+ * Everything a user sees about kernels comes from the server over the Language Server Protocol; the
+ * extension only finds it, starts it and says how it is.
+ */
+
+import * as vscode from "vscode";
+import { Settings } from "./configuration";
+import { Server } from "./server";
+import { registerShowServerInfo } from "./showServerInfo";
+import { createStatusItem } from "./statusItem";
+
+let running: Server | undefined;
+
+/** Called by the editor when the first Python file is opened. */
+export function activate(context: vscode.ExtensionContext): void {
+  const manifest = context.extension.packageJSON as { version: string };
+  const log = vscode.window.createOutputChannel("tileperf", "log");
+  const settings = new Settings(manifest);
+  const server = new Server(context.extensionPath, settings, log);
+  running = server;
+
+  context.subscriptions.push(
+    log,
+    server,
+    createStatusItem(server, settings),
+    registerShowServerInfo(server, manifest.version),
+    vscode.commands.registerCommand("tileperf.restart", () => server.restart()),
+    vscode.commands.registerCommand("tileperf.showLog", () => {
+      log.show();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => server.sendConfiguration()),
+    vscode.workspace.onDidChangeConfiguration(async (event) => {
+      if (event.affectsConfiguration("tileperf.server.path")) {
+        await server.restart();
+      } else if (event.affectsConfiguration("tileperf")) {
+        await server.sendConfiguration();
+      }
+    }),
+  );
+  // Not awaited: the editor need not wait for the server, only the server's features do.
+  void server.restart();
+}
+
+/** Called by the editor when it closes; it waits a few seconds for the promise. */
+export function deactivate(): Promise<void> | undefined {
+  return running?.stop();
+}

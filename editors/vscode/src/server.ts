@@ -1,0 +1,300 @@
+/**
+ * The life of the server: found, started, watched, restarted when it dies, stopped.
+ *
+ * One language client belongs to one process and is thrown away with it; the client's own restarts
+ * stay off, so that there is a single way in which a server comes to life. Starts and stops queue
+ * behind each other: two quick restarts never leave two servers.
+ */
+
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  DidChangeConfigurationNotification,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  RevealOutputChannelOn,
+} from "vscode-languageclient/node";
+import type { Settings } from "./configuration";
+import { type Candidate, locate, ORIGIN_TEXT, type Problem, probe } from "./discovery";
+import { endServer, runToEnd, type ServerProcess, settles, startServer } from "./process";
+import {
+  SERVER_INFO_REQUEST,
+  type ServerInfo,
+  type ServerStatus,
+  STATUS_NOTIFICATION,
+} from "./protocol";
+import { Restarts } from "./restarts";
+import type { ServerState } from "./status";
+
+/** How long a server may take to say goodbye before it is ended. */
+const GOODBYE_MS = 2000;
+/** How long the answer about the server itself may take. */
+const INFO_MS = 5000;
+
+/** The documents the server is told about. */
+export const DOCUMENTS = [
+  { scheme: "file", language: "python" },
+  { scheme: "untitled", language: "python" },
+];
+
+/** A client and the process at its other end. */
+interface Session {
+  readonly client: LanguageClient;
+  readonly process: ServerProcess;
+  readonly server: Candidate;
+  readonly version: string;
+  /** Set when the end was asked for, and so is no crash. */
+  ending: boolean;
+}
+
+/** Errors go to the log: the status item tells of what matters, once. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+/** The server as the rest of the extension uses it. */
+export class Server implements vscode.Disposable {
+  readonly #extensionPath: string;
+  readonly #settings: Settings;
+  readonly #log: vscode.OutputChannel;
+  readonly #changed = new vscode.EventEmitter<void>();
+  #restarts = new Restarts();
+  #state: ServerState = { kind: "starting" };
+  #session: Session | undefined;
+  #queue: Promise<void> = Promise.resolve();
+
+  /** Fires after every change of `state`. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(extensionPath: string, settings: Settings, log: vscode.OutputChannel) {
+    this.#extensionPath = extensionPath;
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Stops the server if one runs, looks for it anew, and starts it. Never rejects. */
+  restart(): Promise<void> {
+    this.#restarts = new Restarts();
+    return this.#enqueue(async () => {
+      await this.#end();
+      await this.#begin();
+    });
+  }
+
+  /** Stops the server and does not start it again. */
+  stop(): Promise<void> {
+    return this.#enqueue(() => this.#end());
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  /** Tells the server what has changed in settings or trust. */
+  async sendConfiguration(): Promise<void> {
+    const client = this.#session?.client;
+    if (client?.isRunning()) {
+      const settings = this.#settings.configuration();
+      await client.sendNotification(DidChangeConfigurationNotification.type, { settings });
+      await this.refreshInfo();
+    }
+  }
+
+  /** Asks the server about itself; the answer becomes part of `state`. */
+  async refreshInfo(): Promise<void> {
+    const session = this.#session;
+    if (!session?.client.isRunning()) {
+      return;
+    }
+    const answer = session.client.sendRequest<ServerInfo>(SERVER_INFO_REQUEST);
+    if (!(await settles(answer, INFO_MS))) {
+      this.#note(`no answer to ${SERVER_INFO_REQUEST} within ${INFO_MS / 1000} seconds`);
+      return;
+    }
+    try {
+      const info = await answer;
+      if (session === this.#session && this.#state.kind === "running") {
+        this.#become({ ...this.#state, info });
+      }
+    } catch (error) {
+      this.#note(`${SERVER_INFO_REQUEST}: ${reason(error)}`);
+    }
+  }
+
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#queue = this.#queue.then(work).catch((error: unknown) => {
+      this.#fail(reason(error));
+    });
+    return this.#queue;
+  }
+
+  async #begin(): Promise<void> {
+    this.#become({ kind: "starting" });
+    const found = await this.#find();
+    if ("problem" in found) {
+      this.#fail(found.problem);
+      return;
+    }
+    const { server, version } = found;
+    this.#note(`starting ${server.path} ${version} (${ORIGIN_TEXT[server.origin]})`);
+    const process = startServer(server.path, this.#extensionPath, (line) => {
+      this.#log.appendLine(line);
+    });
+    const client = this.#client(process);
+    const session: Session = { client, process, server, version, ending: false };
+    this.#session = session;
+    void process.gone.then((why) => {
+      this.#died(session, why);
+    });
+    this.#become({
+      kind: "running",
+      server,
+      version,
+      status: { state: "dormant" },
+      info: undefined,
+    });
+    client.onNotification(STATUS_NOTIFICATION, (status: ServerStatus) => {
+      this.#heard(session, status);
+    });
+    // The wait for `initialize` must not hold the queue: a server that hangs there can be restarted.
+    client.start().then(
+      () => this.refreshInfo(),
+      (error: unknown) => {
+        this.#startFailed(session, reason(error));
+      },
+    );
+  }
+
+  async #find(): Promise<{ server: Candidate; version: string } | Problem> {
+    const server = locate({
+      setting: this.#settings.serverPath(),
+      bundleFolder: join(this.#extensionPath, "editors", "vscode", "bin"),
+      environment: process.env,
+      platform: process.platform,
+      home: homedir(),
+      isFile,
+    });
+    if ("problem" in server) {
+      return server;
+    }
+    const probed = await probe(server, (program, args) =>
+      runToEnd(program, args, this.#extensionPath),
+    );
+    return "problem" in probed ? probed : { server, version: probed.version };
+  }
+
+  #client(process: ServerProcess): LanguageClient {
+    const { stdout: reader, stdin: writer } = process.child;
+    const options: LanguageClientOptions = {
+      documentSelector: DOCUMENTS,
+      initializationOptions: () => this.#settings.configuration(),
+      outputChannel: this.#log,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+      },
+    };
+    return new QuietClient(
+      "tileperf",
+      "tileperf",
+      () => Promise.resolve({ reader, writer }),
+      options,
+    );
+  }
+
+  async #end(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    if (!session) {
+      return;
+    }
+    session.ending = true;
+    // A client that has not finished starting refuses to stop; its process is ended all the same.
+    await settles(session.client.dispose(GOODBYE_MS), GOODBYE_MS);
+    await endServer(session.process, GOODBYE_MS);
+    this.#note("the server was stopped");
+  }
+
+  #heard(session: Session, status: ServerStatus): void {
+    if (session !== this.#session || this.#state.kind !== "running") {
+      return;
+    }
+    const news = this.#state.status.state !== status.state;
+    this.#become({ ...this.#state, status });
+    if (news && status.state !== "indexing") {
+      void this.refreshInfo();
+    }
+  }
+
+  #startFailed(session: Session, why: string): void {
+    // A death during the start is told by #died, with the better reason.
+    if (session !== this.#session || session.process.child.exitCode !== null) {
+      return;
+    }
+    this.#fail(`The tileperf server did not start: ${why}`);
+  }
+
+  #died(session: Session, why: string): void {
+    if (session.ending || session !== this.#session) {
+      return;
+    }
+    this.#note(`the server died: ${why}`);
+    const again = this.#restarts.again(Date.now());
+    void this.#enqueue(async () => {
+      // Someone else may have restarted it meanwhile.
+      if (session !== this.#session) {
+        return;
+      }
+      await this.#end();
+      if (again) {
+        await this.#begin();
+      } else {
+        this.#fail(`The tileperf server keeps dying (${why}) and is not restarted any more.`);
+      }
+    });
+  }
+
+  #fail(problem: string): void {
+    this.#note(problem);
+    this.#become({ kind: "failed", problem });
+    void tell(problem, this.#log);
+  }
+
+  #become(state: ServerState): void {
+    this.#state = state;
+    this.#changed.fire();
+  }
+
+  #note(text: string): void {
+    this.#log.appendLine(`[extension] ${text}`);
+  }
+}
+
+/** The one message about a server that is not there, with what a user can do about it. */
+async function tell(problem: string, log: vscode.OutputChannel): Promise<void> {
+  const choice = await vscode.window.showErrorMessage(problem, "Open Settings", "Show Log");
+  if (choice === "Open Settings") {
+    await vscode.commands.executeCommand("workbench.action.openSettings", "tileperf.server.path");
+  } else if (choice === "Show Log") {
+    log.show();
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
