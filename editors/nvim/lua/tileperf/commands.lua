@@ -1,0 +1,111 @@
+--- What the user commands of plugin/tileperf.lua do.
+local compat = require('tileperf.compat')
+
+local M = {}
+
+--- Milliseconds that a server gets to end by itself before it is ended.
+local STOP_TIMEOUT = 3000
+
+--- All clients, those whose server has not answered `initialize` too: a server that hangs there is
+--- a reason to restart it.
+---@return vim.lsp.Client[]
+local function clients()
+  return vim.lsp.get_clients({ name = 'tileperf', _uninitialized = true })
+end
+
+--- Calls `done` once Neovim has let go of all of them.
+---@param stopping vim.lsp.Client[]
+---@param done fun()
+local function when_gone(stopping, done)
+  local deadline = vim.uv.now() + STOP_TIMEOUT
+  local forced = false
+  local function check()
+    local left = vim.tbl_filter(function(client)
+      return vim.lsp.get_client_by_id(client.id) ~= nil
+    end, stopping)
+    if #left == 0 then
+      return done()
+    end
+    if vim.uv.now() > deadline and not forced then
+      forced = true
+      for _, client in ipairs(left) do
+        compat.stop(client, true)
+      end
+    end
+    vim.defer_fn(check, 30)
+  end
+  check()
+end
+
+function M.restart()
+  local stopping = clients()
+  for _, client in ipairs(stopping) do
+    compat.stop(client)
+  end
+  when_gone(stopping, function()
+    local started = 0
+    for _, buffer in ipairs(require('tileperf.client').python_buffers()) do
+      if require('tileperf').start(buffer) then
+        started = started + 1
+      end
+    end
+    if started == 0 and #stopping == 0 then
+      vim.notify('tileperf: no Python buffer to start the server for', vim.log.levels.INFO)
+    end
+  end)
+end
+
+--- Shows lines in a window of their own; the same one when asked again.
+---@param name string
+---@param lines string[]
+local function show(name, lines)
+  local buffer = vim.fn.bufnr('^' .. name .. '$')
+  if buffer == -1 then
+    buffer = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buffer, name)
+    vim.bo[buffer].bufhidden = 'wipe'
+    vim.keymap.set('n', 'q', '<cmd>close<cr>', { buffer = buffer, desc = 'Close this window' })
+  end
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].modifiable = false
+
+  local window = vim.fn.bufwinid(buffer)
+  if window ~= -1 then
+    vim.api.nvim_set_current_win(window)
+  else
+    vim.cmd('botright split')
+    vim.api.nvim_win_set_buf(0, buffer)
+  end
+end
+
+function M.log()
+  show('tileperf://log', require('tileperf.log').lines())
+end
+
+function M.info()
+  local info = require('tileperf.info')
+  local found = vim.lsp.get_clients({ name = 'tileperf' })
+  local lines = {}
+  if #found == 0 then
+    lines = { 'No tileperf server runs. See :checkhealth tileperf' }
+  end
+  for _, client in ipairs(found) do
+    table.insert(lines, ('tileperf server of %s'):format(client.config.root_dir or 'single files'))
+    local answer, problem = info.request(client)
+    if answer then
+      for _, line in ipairs(info.lines(answer)) do
+        table.insert(lines, '  ' .. line)
+      end
+      for _, line in ipairs(info.problems(answer)) do
+        table.insert(lines, '  problem: ' .. line)
+      end
+      vim.list_extend(lines, vim.split('  settings: ' .. vim.inspect(answer.settings), '\n'))
+    else
+      table.insert(lines, '  does not answer: ' .. problem)
+    end
+  end
+  show('tileperf://info', lines)
+end
+
+return M

@@ -1,0 +1,28 @@
+--- What the server sends on its own account.
+---@type table<string, lsp.Handler>
+local M = {}
+
+M['tileperf/status'] = function(_, status, context)
+  require('tileperf.status').set(context.client_id, status)
+end
+
+M['window/logMessage'] = function(err, params, context, config)
+  require('tileperf.log').add(params)
+  return vim.lsp.handlers['window/logMessage'](err, params, context, config)
+end
+
+M['workspace/codeLens/refresh'] = function(err, result, context, config)
+  local native = vim.lsp.handlers['workspace/codeLens/refresh']
+  if native then
+    return native(err, result, context, config)
+  end
+  require('tileperf.surfaces').refresh_all(context.client_id)
+  return vim.NIL
+end
+
+M['workspace/inlayHint/refresh'] = function(err, result, context, config)
+  require('tileperf.surfaces').refresh_all(context.client_id)
+  return vim.lsp.handlers['workspace/inlayHint/refresh'](err, result, context, config)
+end
+
+return M

@@ -1,0 +1,106 @@
+--- `:checkhealth tileperf`
+local compat = require('tileperf.compat')
+
+local M = {}
+
+local health = vim.health
+
+local function check_editor()
+  health.start('tileperf: editor')
+  local version = tostring(vim.version())
+  if vim.fn.has('nvim-0.10') == 0 then
+    health.error('Neovim ' .. version .. ' is too old', { 'Install Neovim 0.10 or newer.' })
+    return
+  end
+  health.ok('Neovim ' .. version)
+  if not vim.lsp.enable then
+    health.info('Started by setup(); vim.lsp.enable() needs Neovim 0.11.')
+  elseif vim.lsp.is_enabled and not vim.lsp.is_enabled('tileperf') then
+    health.warn('tileperf is not enabled', {
+      "Add vim.lsp.enable('tileperf') or require('tileperf').setup {} to your configuration.",
+    })
+  end
+end
+
+local function check_server()
+  health.start('tileperf: server')
+  local server = require('tileperf.server')
+  local found, problem = server.find(require('tileperf').options.cmd)
+  if not found then
+    health.error('No server: ' .. problem, {
+      'Put `tileperf` on $PATH, set $TILEPERF_SERVER_PATH to it, or pass `cmd` to setup().',
+    })
+    return
+  end
+  health.ok(('Found through %s: %s'):format(found.source, table.concat(found.cmd, ' ')))
+  local version, failure = server.version(found)
+  if version then
+    health.ok('Version ' .. version)
+  else
+    health.error(('`%s --version`: %s'):format(found.cmd[1], failure))
+  end
+end
+
+---@param client vim.lsp.Client
+local function check_surfaces(client)
+  local options = require('tileperf').options
+  local surfaces = {
+    { method = 'textDocument/codeLens', name = 'code lenses', on = options.code_lens },
+    { method = 'textDocument/inlayHint', name = 'inlay hints', on = options.inlay_hints },
+  }
+  local buffer = vim.lsp.get_buffers_by_client_id(client.id)[1]
+  for _, surface in ipairs(surfaces) do
+    if not buffer or not compat.supports(client, surface.method, buffer) then
+      health.warn(surface.name .. ': the server does not offer them')
+    elseif not surface.on then
+      health.info(surface.name .. ': switched off in setup()')
+    else
+      health.ok(surface.name .. ': available')
+    end
+  end
+end
+
+---@param client vim.lsp.Client
+local function check_client(client)
+  local info = require('tileperf.info')
+  local root = client.config.root_dir
+  health.start('tileperf: workspace ' .. (root or '(single files)'))
+
+  local answer, problem = info.request(client)
+  if not answer then
+    health.error('The server does not answer: ' .. problem, { 'Try :TileperfRestart' })
+    return
+  end
+  for _, line in ipairs(info.lines(answer)) do
+    health.ok(line)
+  end
+  for _, line in ipairs(info.problems(answer)) do
+    health.warn('setting: ' .. line)
+  end
+
+  local trusted = require('tileperf.trust').resolve(client.config.init_options.trusted, root)
+  health.info(
+    trusted and 'trusted: the server may run code of this workspace'
+      or 'not trusted: the server runs no code of this workspace'
+  )
+  local buffers = vim.lsp.get_buffers_by_client_id(client.id)
+  health.info(('attached to %d buffer(s)'):format(#buffers))
+  check_surfaces(client)
+end
+
+function M.check()
+  check_editor()
+  check_server()
+  local clients = vim.lsp.get_clients({ name = 'tileperf' })
+  if #clients == 0 then
+    health.start('tileperf: workspaces')
+    health.warn('No server runs', {
+      'Open a Python file; :TileperfLog shows why a server may have ended.',
+    })
+  end
+  for _, client in ipairs(clients) do
+    check_client(client)
+  end
+end
+
+return M

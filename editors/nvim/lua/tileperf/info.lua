@@ -1,0 +1,55 @@
+--- The server's answer to `tileperf/serverInfo`, and that answer as lines for people.
+local compat = require('tileperf.compat')
+
+local M = {}
+
+---@class tileperf.ServerInfo
+---@field version string
+---@field pid integer
+---@field encoding string the position encoding agreed on
+---@field files integer Python files indexed
+---@field kernels integer
+---@field indexSeconds? number nil until the first index is complete
+---@field settings table the settings in force
+---@field problems string[] settings that were not understood
+
+--- Milliseconds to wait for the answer; the server answers this without waiting for its index.
+local TIMEOUT = 2000
+
+---@param client vim.lsp.Client
+---@return tileperf.ServerInfo? info
+---@return string? problem
+function M.request(client)
+  return compat.request_sync(client, 'tileperf/serverInfo', vim.empty_dict(), TIMEOUT)
+end
+
+---@param problem any a sentence, or an object with a message
+---@return string
+local function sentence(problem)
+  if type(problem) == 'table' and problem.message then
+    return tostring(problem.message)
+  end
+  return type(problem) == 'string' and problem or vim.inspect(problem)
+end
+
+---@param info tileperf.ServerInfo
+---@return string[] problems as lines
+function M.problems(info)
+  return vim.tbl_map(sentence, type(info.problems) == 'table' and info.problems or {})
+end
+
+---@param info tileperf.ServerInfo
+---@return string[]
+function M.lines(info)
+  local seconds = type(info.indexSeconds) == 'number'
+      and (', indexed in %.2f s'):format(info.indexSeconds)
+    or ', index not complete yet'
+  return {
+    ('version: %s'):format(info.version),
+    ('process: %s'):format(info.pid),
+    ('position encoding: %s'):format(info.encoding),
+    ('workspace: %s kernels in %s files%s'):format(info.kernels, info.files, seconds),
+  }
+end
+
+return M
