@@ -1,1 +1,3 @@
 //! Placeholder, filled in the next commits.
+
+pub mod settings;
