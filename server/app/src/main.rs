@@ -1,2 +1,14 @@
-//! Placeholder, filled in the next commits.
-fn main() {}
+//! The `tileperf` binary: the language server for editors and the same engine on the command line.
+//!
+//! This crate is the edge of the program. It is the only one that knows the Language Server
+//! Protocol, JSON-RPC or the terminal; what it shows comes from the engine as plain data.
+
+mod cli;
+mod logging;
+mod lsp;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

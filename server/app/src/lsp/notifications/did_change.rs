@@ -1,0 +1,26 @@
+//! `textDocument/didChange`
+
+use tower_lsp::ls_types::DidChangeTextDocumentParams;
+
+use crate::lsp::{Server, convert};
+
+/// Applies edits, in their order.
+pub(in crate::lsp) fn handle(server: &Server, params: DidChangeTextDocumentParams) {
+    let document = params.text_document;
+    let (Some(id), Some(session)) = (convert::document_id(&document.uri), server.session()) else {
+        return;
+    };
+    let changes = convert::changes(params.content_changes);
+    if server
+        .documents
+        .change(&id, document.version, changes, session.encoding)
+        .is_err()
+    {
+        tracing::warn!(
+            "a change to a document that is not open: {}",
+            document.uri.as_str()
+        );
+        return;
+    }
+    server.diagnostics_due(id, document.uri);
+}

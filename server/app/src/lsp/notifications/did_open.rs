@@ -1,0 +1,21 @@
+//! `textDocument/didOpen`
+
+use tower_lsp::ls_types::DidOpenTextDocumentParams;
+
+use crate::lsp::{Server, convert};
+
+/// Takes over the text of a document from the file system.
+pub(in crate::lsp) fn handle(server: &Server, params: DidOpenTextDocumentParams) {
+    let document = params.text_document;
+    let Some(id) = convert::document_id(&document.uri) else {
+        tracing::info!(
+            "not looked at, as it is neither a file nor untitled: {}",
+            document.uri.as_str()
+        );
+        return;
+    };
+    server
+        .documents
+        .open(id.clone(), document.version, document.text);
+    server.diagnostics_due(id, document.uri);
+}

@@ -1,0 +1,61 @@
+//! Questions of the server to the client: asked, never waited for.
+//!
+//! A client may answer late or never. A question is therefore a task of its own with a deadline,
+//! there is room for a limited number of them, and what to do with the answer is handed over when
+//! the question is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tower_lsp::Client;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types::request::Request;
+
+/// Questions that may be open.
+const LIMIT: usize = 64;
+/// After this long, no answer is expected any more.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Asks the client; cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Questions {
+    client: Client,
+    slots: Arc<Semaphore>,
+}
+
+impl Questions {
+    /// Questions to `client`.
+    pub(super) fn new(client: Client) -> Self {
+        Self {
+            client,
+            slots: Arc::new(Semaphore::new(LIMIT)),
+        }
+    }
+
+    /// Asks without waiting. `then` gets the answer; it is not called when none comes in time.
+    pub(super) fn ask<R: Request>(
+        &self,
+        question: R::Params,
+        then: impl FnOnce(Result<R::Result>) + Send + 'static,
+    ) where
+        R::Params: Send + 'static,
+        R::Result: Send,
+    {
+        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
+            tracing::warn!(
+                "{} not asked: the client leaves {LIMIT} questions open",
+                R::METHOD
+            );
+            return;
+        };
+        let client = self.client.clone();
+        tokio::spawn(async move {
+            match tokio::time::timeout(DEADLINE, client.send_request::<R>(question)).await {
+                Ok(answer) => then(answer),
+                Err(_) => tracing::warn!("the client does not answer {}", R::METHOD),
+            }
+            drop(slot);
+        });
+    }
+}
