@@ -1,4 +1,6 @@
-//! Placeholder, filled in the next commits.
+//! What a cuTile Python file means. Pure: plain data in, plain data out; no I/O, no clock, no
+//! global state.
 
 pub mod arch;
+pub mod model;
 pub mod target;

@@ -31,10 +31,23 @@ pub struct Expr {
 #[allow(missing_docs)] // The names are Python's own.
 pub enum ExprKind {
     Name(SmolStr),
-    Attribute { value: Box<Expr>, attr: Ident },
-    Call { func: Box<Expr>, args: Vec<Arg> },
-    Subscript { value: Box<Expr>, index: Vec<Expr> },
-    Slice { lower: Option<Box<Expr>>, upper: Option<Box<Expr>>, step: Option<Box<Expr>> },
+    Attribute {
+        value: Box<Expr>,
+        attr: Ident,
+    },
+    Call {
+        func: Box<Expr>,
+        args: Vec<Arg>,
+    },
+    Subscript {
+        value: Box<Expr>,
+        index: Vec<Expr>,
+    },
+    Slice {
+        lower: Option<Box<Expr>>,
+        upper: Option<Box<Expr>>,
+        step: Option<Box<Expr>>,
+    },
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
     Set(Vec<Expr>),
@@ -48,19 +61,48 @@ pub enum ExprKind {
     Bool(bool),
     None,
     Ellipsis,
-    Unary { op: SmolStr, operand: Box<Expr> },
-    Binary { op: SmolStr, left: Box<Expr>, right: Box<Expr> },
+    Unary {
+        op: SmolStr,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: SmolStr,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     /// `and` / `or`.
-    Logical { and: bool, left: Box<Expr>, right: Box<Expr> },
-    Compare { first: Box<Expr>, rest: Vec<(SmolStr, Expr)> },
-    Conditional { test: Box<Expr>, body: Box<Expr>, orelse: Box<Expr> },
-    Lambda { params: Vec<Param>, body: Box<Expr> },
-    Comprehension { kind: ComprehensionKind, element: Box<Expr>, value: Option<Box<Expr>>, clauses: Vec<Clause> },
+    Logical {
+        and: bool,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Compare {
+        first: Box<Expr>,
+        rest: Vec<(SmolStr, Expr)>,
+    },
+    Conditional {
+        test: Box<Expr>,
+        body: Box<Expr>,
+        orelse: Box<Expr>,
+    },
+    Lambda {
+        params: Vec<Param>,
+        body: Box<Expr>,
+    },
+    Comprehension {
+        kind: ComprehensionKind,
+        element: Box<Expr>,
+        value: Option<Box<Expr>>,
+        clauses: Vec<Clause>,
+    },
     Starred(Box<Expr>),
     Await(Box<Expr>),
     Yield(Option<Box<Expr>>),
     YieldFrom(Box<Expr>),
-    Named { target: Ident, value: Box<Expr> },
+    Named {
+        target: Ident,
+        value: Box<Expr>,
+    },
     /// Not understood; the parts that are.
     Unknown(Vec<Expr>),
 }
@@ -125,20 +167,62 @@ pub enum StmtKind {
     FunctionDef(Box<FunctionDef>),
     ClassDef(Box<ClassDef>),
     Return(Option<Expr>),
-    Assign { targets: Vec<Expr>, value: Expr },
-    AnnAssign { target: Expr, annotation: Expr, value: Option<Expr> },
-    AugAssign { target: Expr, op: SmolStr, value: Expr },
-    For { target: Expr, iter: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
-    While { test: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
+    Assign {
+        targets: Vec<Expr>,
+        value: Expr,
+    },
+    AnnAssign {
+        target: Expr,
+        annotation: Expr,
+        value: Option<Expr>,
+    },
+    AugAssign {
+        target: Expr,
+        op: SmolStr,
+        value: Expr,
+    },
+    For {
+        target: Expr,
+        iter: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
+    While {
+        test: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
     /// Conditions and bodies in order, `elif`s included.
-    If { branches: Vec<(Expr, Vec<Stmt>)>, orelse: Vec<Stmt> },
-    With { items: Vec<(Expr, Option<Expr>)>, body: Vec<Stmt> },
-    Try { body: Vec<Stmt>, handlers: Vec<Handler>, orelse: Vec<Stmt>, finally: Vec<Stmt> },
-    Match { subject: Expr, cases: Vec<Vec<Stmt>> },
+    If {
+        branches: Vec<(Expr, Vec<Stmt>)>,
+        orelse: Vec<Stmt>,
+    },
+    With {
+        items: Vec<(Expr, Option<Expr>)>,
+        body: Vec<Stmt>,
+    },
+    Try {
+        body: Vec<Stmt>,
+        handlers: Vec<Handler>,
+        orelse: Vec<Stmt>,
+        finally: Vec<Stmt>,
+    },
+    Match {
+        subject: Expr,
+        cases: Vec<Vec<Stmt>>,
+    },
     Raise(Vec<Expr>),
-    Assert { test: Expr, message: Option<Expr> },
+    Assert {
+        test: Expr,
+        message: Option<Expr>,
+    },
     Import(Vec<ImportName>),
-    ImportFrom { module: SmolStr, level: u32, names: Vec<ImportName>, star: bool },
+    ImportFrom {
+        module: SmolStr,
+        level: u32,
+        names: Vec<ImportName>,
+        star: bool,
+    },
     Global(Vec<Ident>),
     Nonlocal(Vec<Ident>),
     Delete(Vec<Expr>),
@@ -226,7 +310,10 @@ impl Expr {
     /// The last identifier of a name or attribute, with its place.
     pub fn last_ident(&self) -> Option<Ident> {
         match &self.kind {
-            ExprKind::Name(name) => Some(Ident { name: name.clone(), span: self.span }),
+            ExprKind::Name(name) => Some(Ident {
+                name: name.clone(),
+                span: self.span,
+            }),
             ExprKind::Attribute { attr, .. } => Some(attr.clone()),
             _ => None,
         }
@@ -236,7 +323,13 @@ impl Expr {
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         use ExprKind as K;
         match &self.kind {
-            K::Name(_) | K::Str(_) | K::Int(_) | K::Float(_) | K::Bool(_) | K::None | K::Ellipsis => {}
+            K::Name(_)
+            | K::Str(_)
+            | K::Int(_)
+            | K::Float(_)
+            | K::Bool(_)
+            | K::None
+            | K::Ellipsis => {}
             K::Attribute { value, .. } => visit(value),
             K::Call { func, args } => {
                 visit(func);
@@ -247,9 +340,16 @@ impl Expr {
                 index.iter().for_each(visit);
             }
             K::Slice { lower, upper, step } => {
-                [lower, upper, step].into_iter().flatten().for_each(|e| visit(e));
+                [lower, upper, step]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|e| visit(e));
             }
-            K::Tuple(items) | K::List(items) | K::Set(items) | K::FString(items) | K::Unknown(items) => {
+            K::Tuple(items)
+            | K::List(items)
+            | K::Set(items)
+            | K::FString(items)
+            | K::Unknown(items) => {
                 items.iter().for_each(visit);
             }
             K::Dict(pairs) => pairs.iter().for_each(|(k, v)| {
@@ -271,10 +371,18 @@ impl Expr {
                 visit(orelse);
             }
             K::Lambda { params, body } => {
-                params.iter().filter_map(|p| p.default.as_ref()).for_each(&mut *visit);
+                params
+                    .iter()
+                    .filter_map(|p| p.default.as_ref())
+                    .for_each(&mut *visit);
                 visit(body);
             }
-            K::Comprehension { element, value, clauses, .. } => {
+            K::Comprehension {
+                element,
+                value,
+                clauses,
+                ..
+            } => {
                 visit(element);
                 value.iter().for_each(|e| visit(e));
                 for clause in clauses {
@@ -340,7 +448,10 @@ impl Stmt {
                 target.iter().for_each(&mut *visit);
             }),
             S::Try { handlers, .. } => {
-                handlers.iter().filter_map(|h| h.types.as_ref()).for_each(visit);
+                handlers
+                    .iter()
+                    .filter_map(|h| h.types.as_ref())
+                    .for_each(visit);
             }
             S::Match { subject, .. } => visit(subject),
             S::Raise(items) | S::Delete(items) | S::Unknown(items) => items.iter().for_each(visit),
@@ -361,11 +472,18 @@ impl Stmt {
             S::FunctionDef(def) => vec![&def.body],
             S::ClassDef(class) => vec![&class.body],
             S::For { body, orelse, .. } | S::While { body, orelse, .. } => vec![body, orelse],
-            S::If { branches, orelse } => {
-                branches.iter().map(|(_, b)| b.as_slice()).chain([orelse.as_slice()]).collect()
-            }
+            S::If { branches, orelse } => branches
+                .iter()
+                .map(|(_, b)| b.as_slice())
+                .chain([orelse.as_slice()])
+                .collect(),
             S::With { body, .. } => vec![body],
-            S::Try { body, handlers, orelse, finally } => std::iter::once(body.as_slice())
+            S::Try {
+                body,
+                handlers,
+                orelse,
+                finally,
+            } => std::iter::once(body.as_slice())
                 .chain(handlers.iter().map(|h| h.body.as_slice()))
                 .chain([orelse.as_slice(), finally.as_slice()])
                 .collect(),

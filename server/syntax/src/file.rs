@@ -115,7 +115,11 @@ impl Edit {
         // back to the old text (and this edit's end forward to the new one).
         let grown = later.old_end.saturating_sub(self.new_end);
         let kept = self.new_end.saturating_sub(later.old_end);
-        Edit { start, old_end: self.old_end + grown, new_end: later.new_end + kept }
+        Edit {
+            start,
+            old_end: self.old_end + grown,
+            new_end: later.new_end + kept,
+        }
     }
 
     fn map(self, offset: usize) -> usize {
@@ -152,7 +156,9 @@ impl ParsedFile {
 
     /// The item at a byte offset.
     pub fn item_at(&self, offset: usize) -> Option<&Item> {
-        let next = self.items.partition_point(|i| i.span.start as usize <= offset);
+        let next = self
+            .items
+            .partition_point(|i| i.span.start as usize <= offset);
         self.items[..next].last().filter(|i| i.span.touches(offset))
     }
 }
@@ -174,14 +180,24 @@ impl FileParser {
         self.recent = None;
         self.shadow.clear();
         let (cut, _) = split::cut(text, 0, |_| false);
-        let items = cut.items.into_iter().map(|span| self.item(text, span, None, None)).collect();
-        ParsedFile { items, ghosts: Vec::new(), torn: cut.torn }
+        let items = cut
+            .items
+            .into_iter()
+            .map(|span| self.item(text, span, None, None))
+            .collect();
+        ParsedFile {
+            items,
+            ghosts: Vec::new(),
+            torn: cut.torn,
+        }
     }
 
     /// Brings `file`, made from `old`, up to date with `new`, which differs by `edit` alone.
     pub fn update(&mut self, file: &ParsedFile, old: &str, new: &str, edit: Edit) -> ParsedFile {
         // The first item that the edit touches, and one before: a line may join what precedes it.
-        let touched = file.items.partition_point(|i| (i.span.end as usize) < edit.start);
+        let touched = file
+            .items
+            .partition_point(|i| (i.span.end as usize) < edit.start);
         let first = touched.saturating_sub(1);
         let from = match file.items.get(first) {
             Some(item) if first > 0 => item.span.start as usize,
@@ -201,7 +217,9 @@ impl FileParser {
         let kept = if end == new.len() && !starts.contains(&end) {
             file.items.len()
         } else {
-            file.items.partition_point(|i| i.span.start as usize <= edit.old_end || edit.map(i.span.start as usize) < end)
+            file.items.partition_point(|i| {
+                i.span.start as usize <= edit.old_end || edit.map(i.span.start as usize) < end
+            })
         };
         let replaced = &file.items[first.min(kept)..kept];
         let mut known: FxHashMap<(u64, usize), &Arc<ItemFacts>> =
@@ -227,9 +245,17 @@ impl FileParser {
         items.extend(file.items[kept..].iter().map(|i| moved(i, delta)));
 
         let clean = orderly && items.iter().all(|i| !i.is_stale());
-        let mut out = ParsedFile { items, ghosts: Vec::new(), torn: cut.torn };
+        let mut out = ParsedFile {
+            items,
+            ghosts: Vec::new(),
+            torn: cut.torn,
+        };
         if !clean {
-            let names: FxHashSet<&SmolStr> = out.items.iter().filter_map(|i| i.facts.name.as_ref()).collect();
+            let names: FxHashSet<&SmolStr> = out
+                .items
+                .iter()
+                .filter_map(|i| i.facts.name.as_ref())
+                .collect();
             out.ghosts = (file.ghosts.iter())
                 .chain(replaced.iter().filter(|_| !orderly))
                 .filter(|i| !i.facts.sites.is_empty())
@@ -237,13 +263,24 @@ impl FileParser {
                 .map(|i| ghost(i, edit))
                 .collect();
             self.shadow = shadow;
-            self.shadow.extend(replaced.iter().filter(|i| i.facts.clean).map(|i| (i.facts.key, Arc::clone(&i.facts))));
+            self.shadow.extend(
+                replaced
+                    .iter()
+                    .filter(|i| i.facts.clean)
+                    .map(|i| (i.facts.key, Arc::clone(&i.facts))),
+            );
         }
         out
     }
 
     /// Makes an item from its text. `before` is the item it grew out of, with the old text.
-    fn item(&mut self, text: &str, span: Span, before: Option<(&Item, &str)>, edit: Option<Edit>) -> Item {
+    fn item(
+        &mut self,
+        text: &str,
+        span: Span,
+        before: Option<(&Item, &str)>,
+        edit: Option<Edit>,
+    ) -> Item {
         let source = &text[span.range()];
         let recent = match (before, edit) {
             (Some((item, old)), Some(edit)) => self.edited_tree(item, old, text, span, edit),
@@ -272,14 +309,31 @@ impl FileParser {
                     new_end: edit.new_end as i64 - base,
                     shift: base - i64::from(span.start),
                 });
-                Item { span, facts: Arc::clone(&item.facts), state: ItemState::Stale, drift }
+                Item {
+                    span,
+                    facts: Arc::clone(&item.facts),
+                    state: ItemState::Stale,
+                    drift,
+                }
             }
-            _ => Item { span, facts, state: ItemState::Stale, drift: Vec::new() },
+            _ => Item {
+                span,
+                facts,
+                state: ItemState::Stale,
+                drift: Vec::new(),
+            },
         }
     }
 
     /// The kept tree, edited, if it is of this very item and the edit lies within it.
-    fn edited_tree(&mut self, item: &Item, old: &str, new: &str, span: Span, edit: Edit) -> Option<Tree> {
+    fn edited_tree(
+        &mut self,
+        item: &Item,
+        old: &str,
+        new: &str,
+        span: Span,
+        edit: Edit,
+    ) -> Option<Tree> {
         let (facts, tree) = self.recent.take()?;
         let inside = item.span.start as usize <= edit.start
             && edit.old_end <= item.span.end as usize
@@ -317,11 +371,19 @@ impl FileParser {
         let mut steps = 4_000 + source.len() as u64 / 20;
         let mut progress = |_: &tree_sitter::ParseState| {
             steps = steps.saturating_sub(1);
-            if steps == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if steps == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let bytes = source.as_bytes();
-        let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), old, Some(options));
+        let tree = parser.parse_with_options(
+            &mut |at, _| bytes.get(at..).unwrap_or(&[]),
+            old,
+            Some(options),
+        );
         if tree.is_none() {
             parser.reset();
         }
@@ -331,7 +393,13 @@ impl FileParser {
 
 fn facts(source: &str, tree: Option<&Tree>) -> ItemFacts {
     let Some(tree) = tree else {
-        return ItemFacts { name: None, body: Vec::new(), sites: Vec::new(), key: key(source), clean: false };
+        return ItemFacts {
+            name: None,
+            body: Vec::new(),
+            sites: Vec::new(),
+            key: key(source),
+            clean: false,
+        };
     };
     let root = tree.root_node();
     let body = lower::module(root, source);
@@ -340,41 +408,81 @@ fn facts(source: &str, tree: Option<&Tree>) -> ItemFacts {
         StmtKind::ClassDef(class) => Some(class.name.name.clone()),
         _ => None,
     });
-    ItemFacts { name, sites: sites::find(root, source), body, key: key(source), clean: !root.has_error() }
+    ItemFacts {
+        name,
+        sites: sites::find(root, source),
+        body,
+        key: key(source),
+        clean: !root.has_error(),
+    }
 }
 
 fn fresh(span: Span, facts: Arc<ItemFacts>) -> Item {
-    Item { span, facts, state: ItemState::Fresh, drift: Vec::new() }
+    Item {
+        span,
+        facts,
+        state: ItemState::Fresh,
+        drift: Vec::new(),
+    }
 }
 
 fn moved(item: &Item, delta: i64) -> Item {
     let by = |at: u32| (i64::from(at) + delta) as u32;
-    Item { span: Span { start: by(item.span.start), end: by(item.span.end) }, ..item.clone() }
+    Item {
+        span: Span {
+            start: by(item.span.start),
+            end: by(item.span.end),
+        },
+        ..item.clone()
+    }
 }
 
 fn ghost(item: &Item, edit: Edit) -> Item {
-    let span = Span::new(edit.map(item.span.start as usize), edit.map(item.span.end as usize));
-    Item { span, facts: Arc::clone(&item.facts), state: ItemState::Stale, drift: item.drift.clone() }
+    let span = Span::new(
+        edit.map(item.span.start as usize),
+        edit.map(item.span.end as usize),
+    );
+    Item {
+        span,
+        facts: Arc::clone(&item.facts),
+        state: ItemState::Stale,
+        drift: item.drift.clone(),
+    }
 }
 
 /// The item that the text at `span` was before the edit: the one of the same name, else the one at
 /// the same place.
-fn predecessor<'a>(replaced: &'a [Item], ghosts: &'a [Item], new: &str, span: Span, edit: Edit) -> Option<&'a Item> {
+fn predecessor<'a>(
+    replaced: &'a [Item],
+    ghosts: &'a [Item],
+    new: &str,
+    span: Span,
+    edit: Edit,
+) -> Option<&'a Item> {
     let name = defined_name(&new[span.range()]);
     let named = |i: &&Item| name.is_some() && i.facts.name.as_deref() == name;
     replaced
         .iter()
         .find(named)
         .or_else(|| ghosts.iter().find(named))
-        .or_else(|| replaced.iter().find(|i| edit.map(i.span.start as usize) == span.start as usize))
+        .or_else(|| {
+            replaced
+                .iter()
+                .find(|i| edit.map(i.span.start as usize) == span.start as usize)
+        })
 }
 
 /// The name after the first `def` or `class` at the start of a line, read without parsing.
 fn defined_name(source: &str) -> Option<&str> {
     source.lines().find_map(|line| {
         let rest = line.strip_prefix("async ").unwrap_or(line);
-        let rest = rest.strip_prefix("def ").or_else(|| rest.strip_prefix("class "))?.trim_start();
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let rest = rest
+            .strip_prefix("def ")
+            .or_else(|| rest.strip_prefix("class "))?
+            .trim_start();
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
         (end > 0).then(|| &rest[..end])
     })
 }

@@ -33,7 +33,10 @@ impl<'a> Lower<'a> {
     }
 
     fn ident(&self, node: Node<'_>) -> Ident {
-        Ident { name: SmolStr::new(self.text(node)), span: span(node) }
+        Ident {
+            name: SmolStr::new(self.text(node)),
+            span: span(node),
+        }
     }
 
     /// Runs `f` one level deeper, or gives nothing when that is too deep.
@@ -50,7 +53,10 @@ impl<'a> Lower<'a> {
     fn field(&mut self, node: Node<'_>, name: &str) -> Expr {
         match node.child_by_field_name(name) {
             Some(child) => self.expr(child),
-            None => Expr { span: span(node), kind: ExprKind::Unknown(Vec::new()) },
+            None => Expr {
+                span: span(node),
+                kind: ExprKind::Unknown(Vec::new()),
+            },
         }
     }
 

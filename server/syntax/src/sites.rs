@@ -85,7 +85,10 @@ pub(crate) fn find(root: Node<'_>, text: &str) -> Vec<Site> {
     while let Some((found, index)) = captures.next() {
         let capture = found.captures()[*index];
         if let Some(kind) = kinds[capture.index as usize] {
-            sites.push(Site { kind, span: Span::new(capture.node.start_byte(), capture.node.end_byte()) });
+            sites.push(Site {
+                kind,
+                span: Span::new(capture.node.start_byte(), capture.node.end_byte()),
+            });
         }
     }
     sites.sort_by_key(|s| (s.span.start, s.span.end));

@@ -17,13 +17,19 @@ pub struct Span {
 impl Span {
     /// A span from two byte offsets; files over 4 GiB are refused long before this.
     pub fn new(start: usize, end: usize) -> Self {
-        Self { start: start as u32, end: end.max(start) as u32 }
+        Self {
+            start: start as u32,
+            end: end.max(start) as u32,
+        }
     }
 
     /// The span moved forward by `base` bytes: item-relative to file-absolute.
     #[must_use]
     pub fn shift(self, base: u32) -> Self {
-        Self { start: self.start + base, end: self.end + base }
+        Self {
+            start: self.start + base,
+            end: self.end + base,
+        }
     }
 
     /// Whether `offset` lies inside or at the end: a cursor after the last letter is on the word.

@@ -34,7 +34,11 @@ pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cu
     let bytes = text.as_bytes();
     let mut out = Cut::default();
     let mut current: Option<(usize, usize, Open)> = None;
-    let mut at = if from == 0 && bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { from };
+    let mut at = if from == 0 && bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        from
+    };
     while at < bytes.len() {
         let line = at;
         let mut first = at;
@@ -108,7 +112,12 @@ fn only_a_statement(bytes: &[u8]) -> bool {
     match leading_word(bytes) {
         b"def" | b"class" | b"import" | b"while" | b"try" | b"with" | b"raise" | b"return" => true,
         b"from" => bytes.get(4) == Some(&b' '),
-        b"" => bytes[0] == b'@' && bytes.get(1).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_'),
+        b"" => {
+            bytes[0] == b'@'
+                && bytes
+                    .get(1)
+                    .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
+        }
         _ => false,
     }
 }
@@ -122,7 +131,14 @@ fn logical_line(bytes: &[u8], from: usize) -> (usize, usize, bool) {
     while at < bytes.len() {
         match bytes[at] {
             b'\n' => {
-                if depth == 0 || only_a_statement(bytes.get(at + 1..).filter(|r| !r.is_empty()).unwrap_or(b" ")) {
+                if depth == 0
+                    || only_a_statement(
+                        bytes
+                            .get(at + 1..)
+                            .filter(|r| !r.is_empty())
+                            .unwrap_or(b" "),
+                    )
+                {
                     return (end, at + 1, false);
                 }
                 at += 1;
@@ -166,7 +182,13 @@ fn string(bytes: &[u8], from: usize, quote: u8, triple: bool) -> (usize, bool) {
     let mut at = from + if triple { 3 } else { 1 };
     while at < bytes.len() {
         match bytes[at] {
-            b'\\' => at += if bytes[at..].starts_with(b"\\\r\n") { 3 } else { 2 },
+            b'\\' => {
+                at += if bytes[at..].starts_with(b"\\\r\n") {
+                    3
+                } else {
+                    2
+                }
+            }
             b'\n' if !triple => return (at, false),
             b if b == quote => {
                 if !triple {
@@ -188,23 +210,43 @@ mod tests {
     use super::*;
 
     fn items(text: &str) -> Vec<&str> {
-        cut(text, 0, |_| false).0.items.iter().map(|s| &text[s.range()]).collect()
+        cut(text, 0, |_| false)
+            .0
+            .items
+            .iter()
+            .map(|s| &text[s.range()])
+            .collect()
     }
 
     #[test]
     fn items_are_whole_statements() {
         let cases: &[(&str, &[&str])] = &[
             ("import a\n\n# note\nx = 1 # end\n", &["import a", "x = 1"]),
-            ("@a\n# why\n@b(\n1)\ndef f():\n  pass\n\n# in\n  return\ny=2", &[
-                "@a\n# why\n@b(\n1)\ndef f():\n  pass\n\n# in\n  return",
-                "y=2",
-            ]),
-            ("if a:\n  b\nelif c:\n  d\nelse:\n  e\nf", &["if a:\n  b\nelif c:\n  d\nelse:\n  e", "f"]),
-            ("try:\n  a\nexcept E:\n  b\nfinally:\n  c\n", &["try:\n  a\nexcept E:\n  b\nfinally:\n  c"]),
-            ("x = '''\ndef f():\n'''\ny = \"a # b\"\n", &["x = '''\ndef f():\n'''", "y = \"a # b\""]),
+            (
+                "@a\n# why\n@b(\n1)\ndef f():\n  pass\n\n# in\n  return\ny=2",
+                &[
+                    "@a\n# why\n@b(\n1)\ndef f():\n  pass\n\n# in\n  return",
+                    "y=2",
+                ],
+            ),
+            (
+                "if a:\n  b\nelif c:\n  d\nelse:\n  e\nf",
+                &["if a:\n  b\nelif c:\n  d\nelse:\n  e", "f"],
+            ),
+            (
+                "try:\n  a\nexcept E:\n  b\nfinally:\n  c\n",
+                &["try:\n  a\nexcept E:\n  b\nfinally:\n  c"],
+            ),
+            (
+                "x = '''\ndef f():\n'''\ny = \"a # b\"\n",
+                &["x = '''\ndef f():\n'''", "y = \"a # b\""],
+            ),
             ("x = [\n1,\nfor_]\n", &["x = [\n1,\nfor_]"]),
             ("x = a + \\\n  b\ny", &["x = a + \\\n  b", "y"]),
-            ("\u{feff}import a\r\ndef f():\r\n\treturn 1\r\n", &["import a", "def f():\r\n\treturn 1"]),
+            (
+                "\u{feff}import a\r\ndef f():\r\n\treturn 1\r\n",
+                &["import a", "def f():\r\n\treturn 1"],
+            ),
             ("@dangling\nx = 1", &["@dangling", "x = 1"]),
             ("async def f():\n  pass\n", &["async def f():\n  pass"]),
         ];
@@ -215,8 +257,14 @@ mod tests {
 
     #[test]
     fn an_unbalanced_opener_harms_one_item() {
-        assert_eq!(items("x = f(\ndef g():\n  pass\n"), ["x = f(", "def g():\n  pass"]);
-        assert_eq!(items("x = f(1\n@k\ndef g():\n  pass\n"), ["x = f(1", "@k\ndef g():\n  pass"]);
+        assert_eq!(
+            items("x = f(\ndef g():\n  pass\n"),
+            ["x = f(", "def g():\n  pass"]
+        );
+        assert_eq!(
+            items("x = f(1\n@k\ndef g():\n  pass\n"),
+            ["x = f(1", "@k\ndef g():\n  pass"]
+        );
         assert_eq!(items("x = 'open\ny = 1"), ["x = 'open", "y = 1"]);
     }
 

@@ -78,17 +78,26 @@ impl Text {
         let start = self.floor_char(range.start);
         let end = self.floor_char(range.end).max(start);
         if Arc::get_mut(&mut self.0).is_none() {
-            self.0 = Arc::new(Inner { text: self.0.text.clone(), lines: self.0.lines.clone() });
+            self.0 = Arc::new(Inner {
+                text: self.0.text.clone(),
+                lines: self.0.lines.clone(),
+            });
         }
-        let Some(inner) = Arc::get_mut(&mut self.0) else { return };
+        let Some(inner) = Arc::get_mut(&mut self.0) else {
+            return;
+        };
         inner.text.replace_range(start..end, new);
         // A line break can be made or undone at the seam (`\r` meeting `\n`), so the rescan covers
         // one byte more on each side; lines before stay, lines after are shifted.
-        let keep = inner.lines.partition_point(|&l| (l as usize) < start.max(1));
+        let keep = inner
+            .lines
+            .partition_point(|&l| (l as usize) < start.max(1));
         let tail = inner.lines.partition_point(|&l| l as usize <= end + 1);
         let delta = new.len() as i64 - (end - start) as i64;
-        let shifted: Vec<u32> =
-            inner.lines[tail..].iter().map(|&l| (i64::from(l) + delta) as u32).collect();
+        let shifted: Vec<u32> = inner.lines[tail..]
+            .iter()
+            .map(|&l| (i64::from(l) + delta) as u32)
+            .collect();
         inner.lines.truncate(keep.max(1));
         let from = *inner.lines.last().unwrap_or(&0) as usize;
         let to = (start + new.len() + 1).min(inner.text.len());
@@ -108,7 +117,10 @@ impl Text {
 
     /// The zero-based line that holds byte `offset`.
     pub fn line_of(&self, offset: usize) -> usize {
-        self.0.lines.partition_point(|&l| l as usize <= offset).saturating_sub(1)
+        self.0
+            .lines
+            .partition_point(|&l| l as usize <= offset)
+            .saturating_sub(1)
     }
 
     /// The span of a zero-based line without its line end; an empty span past the last line.
@@ -116,7 +128,11 @@ impl Text {
         let Some(&start) = self.0.lines.get(line) else {
             return Span::new(self.len(), self.len());
         };
-        let next = self.0.lines.get(line + 1).map_or(self.len(), |&l| l as usize);
+        let next = self
+            .0
+            .lines
+            .get(line + 1)
+            .map_or(self.len(), |&l| l as usize);
         let mut end = next;
         let bytes = self.0.text.as_bytes();
         while end > start as usize && matches!(bytes[end - 1], b'\n' | b'\r') {
@@ -135,7 +151,10 @@ impl Text {
             Encoding::Utf16 if head.is_ascii() => head.len(),
             Encoding::Utf16 => head.encode_utf16().count(),
         };
-        Position { line: line as u32, character: character as u32 }
+        Position {
+            line: line as u32,
+            character: character as u32,
+        }
     }
 
     /// Editor position to byte offset. A character past the line's end means the line's end, a line
@@ -210,15 +229,54 @@ mod tests {
     fn positions_in_both_encodings() {
         let text = Text::new("a = '😀é'\r\nb\rc\n\tend");
         let end_of_emoji = text.as_str().find('é').unwrap();
-        assert_eq!(text.position(end_of_emoji, Encoding::Utf16), Position { line: 0, character: 7 });
-        assert_eq!(text.position(end_of_emoji, Encoding::Utf8), Position { line: 0, character: 9 });
+        assert_eq!(
+            text.position(end_of_emoji, Encoding::Utf16),
+            Position {
+                line: 0,
+                character: 7
+            }
+        );
+        assert_eq!(
+            text.position(end_of_emoji, Encoding::Utf8),
+            Position {
+                line: 0,
+                character: 9
+            }
+        );
         assert_eq!(text.line_column(end_of_emoji), (1, 7));
         assert_eq!(text.line_count(), 4);
         // Inside the surrogate pair: the character's start.
-        assert_eq!(text.offset(Position { line: 0, character: 6 }, Encoding::Utf16), 5);
+        assert_eq!(
+            text.offset(
+                Position {
+                    line: 0,
+                    character: 6
+                },
+                Encoding::Utf16
+            ),
+            5
+        );
         // Past the end of a line and of the text.
-        assert_eq!(text.offset(Position { line: 1, character: 99 }, Encoding::Utf16), 15);
-        assert_eq!(text.offset(Position { line: 99, character: 0 }, Encoding::Utf8), text.len());
+        assert_eq!(
+            text.offset(
+                Position {
+                    line: 1,
+                    character: 99
+                },
+                Encoding::Utf16
+            ),
+            15
+        );
+        assert_eq!(
+            text.offset(
+                Position {
+                    line: 99,
+                    character: 0
+                },
+                Encoding::Utf8
+            ),
+            text.len()
+        );
     }
 
     proptest! {

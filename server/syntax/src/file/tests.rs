@@ -24,14 +24,39 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 }
 
 const PIECES: &[&str] = &[
-    "", "x", " ", "\n", "(", ")", "\"\"\"", "'", "#", "    ", "def f():\n    pass\n", "@ct.kernel\n",
-    "else:\n", "if a:\n    b\n", "\\\n", "é", "\r\n", "[", "]", ",", ":", "return 1\n", "\t", "launch(",
+    "",
+    "x",
+    " ",
+    "\n",
+    "(",
+    ")",
+    "\"\"\"",
+    "'",
+    "#",
+    "    ",
+    "def f():\n    pass\n",
+    "@ct.kernel\n",
+    "else:\n",
+    "if a:\n    b\n",
+    "\\\n",
+    "é",
+    "\r\n",
+    "[",
+    "]",
+    ",",
+    ":",
+    "return 1\n",
+    "\t",
+    "launch(",
 ];
 
 fn edit_text(text: &str, random: &mut Random) -> (String, Edit) {
@@ -43,11 +68,22 @@ fn edit_text(text: &str, random: &mut Random) -> (String, Edit) {
     };
     let start = floor(random.below(text.len() + 1));
     let most = if random.below(8) == 0 { 400 } else { 4 };
-    let removed = if random.below(3) == 0 { 0 } else { random.below(most) };
+    let removed = if random.below(3) == 0 {
+        0
+    } else {
+        random.below(most)
+    };
     let old_end = floor((start + removed).min(text.len()));
     let piece = PIECES[random.below(PIECES.len())];
     let new = format!("{}{piece}{}", &text[..start], &text[old_end..]);
-    (new, Edit { start, old_end, new_end: start + piece.len() })
+    (
+        new,
+        Edit {
+            start,
+            old_end,
+            new_end: start + piece.len(),
+        },
+    )
 }
 
 fn assert_same_as_scratch(file: &ParsedFile, text: &str) {
@@ -84,7 +120,11 @@ fn wander(start: &str, seed: u64, edits: usize) {
         assert_same_as_scratch(&next, &new);
         if random.below(3) == 0 {
             // Undone: everything is as before, nothing stale that was not.
-            let back = Edit { start: edit.start, old_end: edit.new_end, new_end: edit.old_end };
+            let back = Edit {
+                start: edit.start,
+                old_end: edit.new_end,
+                new_end: edit.old_end,
+            };
             file = parser.update(&next, &new, &text, back);
             assert_same_as_scratch(&file, &text);
         } else {
@@ -152,10 +192,18 @@ fn a_broken_item_keeps_its_facts_and_follows_the_text() {
     let mut parser = FileParser::default();
     let file = parser.parse(SAMPLE);
     let at = SAMPLE.find("(0,), ct.load").unwrap();
-    let edit = Edit { start: at, old_end: at, new_end: at + 6 };
+    let edit = Edit {
+        start: at,
+        old_end: at,
+        new_end: at + 6,
+    };
     let broken = format!("{}((((++{}", &SAMPLE[..at], &SAMPLE[at..]);
     let next = parser.update(&file, SAMPLE, &broken, edit);
-    let item = next.items.iter().find(|i| i.facts.name.as_deref() == Some("scale")).unwrap();
+    let item = next
+        .items
+        .iter()
+        .find(|i| i.facts.name.as_deref() == Some("scale"))
+        .unwrap();
     assert!(item.is_stale());
     let load = SAMPLE.find("ct.load").unwrap() - file.items[1].span.start as usize;
     let placed = item.place(Span::new(load, load + 7));
@@ -163,10 +211,17 @@ fn a_broken_item_keeps_its_facts_and_follows_the_text() {
     // The other items are untouched, and typing on keeps the good facts.
     assert_eq!(next.items.iter().filter(|i| i.is_stale()).count(), 1);
     let more = broken.replace("((((++", "((((++1");
-    let edit = Edit { start: at + 6, old_end: at + 6, new_end: at + 7 };
+    let edit = Edit {
+        start: at + 6,
+        old_end: at + 6,
+        new_end: at + 7,
+    };
     let again = parser.update(&next, &broken, &more, edit);
     let item = again.items.iter().find(|i| i.is_stale()).unwrap();
-    assert_eq!(&more[item.place(Span::new(load, load + 7)).range()], "ct.load");
+    assert_eq!(
+        &more[item.place(Span::new(load, load + 7)).range()],
+        "ct.load"
+    );
 }
 
 #[test]
@@ -174,11 +229,19 @@ fn an_open_quote_leaves_ghosts_until_it_is_closed() {
     let mut parser = FileParser::default();
     let file = parser.parse(SAMPLE);
     let broken = format!("x = \"\"\"\n{SAMPLE}");
-    let edit = Edit { start: 0, old_end: 0, new_end: 8 };
+    let edit = Edit {
+        start: 0,
+        old_end: 0,
+        new_end: 8,
+    };
     let next = parser.update(&file, SAMPLE, &broken, edit);
     let kept: Vec<_> = next.all().filter_map(|i| i.facts.name.as_deref()).collect();
     assert!(kept.contains(&"scale") && kept.contains(&"run"), "{kept:?}");
-    let back = Edit { start: 0, old_end: 8, new_end: 0 };
+    let back = Edit {
+        start: 0,
+        old_end: 8,
+        new_end: 0,
+    };
     let healed = parser.update(&next, &broken, SAMPLE, back);
     assert_same_as_scratch(&healed, SAMPLE);
 }

@@ -15,11 +15,15 @@ impl Lower<'_> {
         // brackets is still at the name.
         match kind {
             ExprKind::Unknown(mut parts)
-                if matches!(node.kind(), "parenthesized_expression" | "type") && parts.len() == 1 =>
+                if matches!(node.kind(), "parenthesized_expression" | "type")
+                    && parts.len() == 1 =>
             {
                 parts.swap_remove(0)
             }
-            kind => Expr { span: span(node), kind },
+            kind => Expr {
+                span: span(node),
+                kind,
+            },
         }
     }
 
@@ -28,7 +32,8 @@ impl Lower<'_> {
     }
 
     fn op(&self, node: Node<'_>, field: &str) -> SmolStr {
-        node.child_by_field_name(field).map_or_else(SmolStr::default, |n| self.text(n).into())
+        node.child_by_field_name(field)
+            .map_or_else(SmolStr::default, |n| self.text(n).into())
     }
 
     fn expr_kind(&mut self, node: Node<'_>) -> ExprKind {
@@ -36,26 +41,40 @@ impl Lower<'_> {
         match node.kind() {
             "identifier" | "keyword_identifier" => K::Name(self.text(node).into()),
             "attribute" => match node.child_by_field_name("attribute") {
-                Some(attr) => K::Attribute { value: self.boxed(node, "object"), attr: self.ident(attr) },
+                Some(attr) => K::Attribute {
+                    value: self.boxed(node, "object"),
+                    attr: self.ident(attr),
+                },
                 None => K::Unknown(self.exprs(named(node))),
             },
             "call" => self.call(node),
             "subscript" => {
                 let value = node.child_by_field_name("value");
-                let index = named(node).into_iter().filter(|n| Some(*n) != value).collect();
-                K::Subscript { value: self.boxed(node, "value"), index: self.exprs(index) }
+                let index = named(node)
+                    .into_iter()
+                    .filter(|n| Some(*n) != value)
+                    .collect();
+                K::Subscript {
+                    value: self.boxed(node, "value"),
+                    index: self.exprs(index),
+                }
             }
             "generic_type" => {
                 let mut parts = named(node).into_iter();
                 let value = parts.next().map(|n| self.expr(n));
                 let index = parts.flat_map(named).collect();
                 match value {
-                    Some(value) => K::Subscript { value: Box::new(value), index: self.exprs(index) },
+                    Some(value) => K::Subscript {
+                        value: Box::new(value),
+                        index: self.exprs(index),
+                    },
                     None => K::Unknown(Vec::new()),
                 }
             }
             "slice" => self.slice(node),
-            "tuple" | "expression_list" | "pattern_list" | "tuple_pattern" => K::Tuple(self.exprs(named(node))),
+            "tuple" | "expression_list" | "pattern_list" | "tuple_pattern" => {
+                K::Tuple(self.exprs(named(node)))
+            }
             "list" | "list_pattern" => K::List(self.exprs(named(node))),
             "set" => K::Set(self.exprs(named(node))),
             "dictionary" => K::Dict(
@@ -83,7 +102,11 @@ impl Lower<'_> {
                         _ => plain = false,
                     }
                 }
-                if plain { K::Str(whole) } else { K::FString(interpolated) }
+                if plain {
+                    K::Str(whole)
+                } else {
+                    K::FString(interpolated)
+                }
             }
             "integer" => integer(self.text(node)).map_or_else(|| K::Unknown(Vec::new()), K::Int),
             "float" => self
@@ -95,8 +118,14 @@ impl Lower<'_> {
             "false" => K::Bool(false),
             "none" => K::None,
             "ellipsis" => K::Ellipsis,
-            "unary_operator" => K::Unary { op: self.op(node, "operator"), operand: self.boxed(node, "argument") },
-            "not_operator" => K::Unary { op: "not".into(), operand: self.boxed(node, "argument") },
+            "unary_operator" => K::Unary {
+                op: self.op(node, "operator"),
+                operand: self.boxed(node, "argument"),
+            },
+            "not_operator" => K::Unary {
+                op: "not".into(),
+                operand: self.boxed(node, "argument"),
+            },
             "binary_operator" => K::Binary {
                 op: self.op(node, "operator"),
                 left: self.boxed(node, "left"),
@@ -120,7 +149,9 @@ impl Lower<'_> {
                 }
             }
             "lambda" => K::Lambda {
-                params: node.child_by_field_name("parameters").map_or_else(Vec::new, |n| self.params(n)),
+                params: node
+                    .child_by_field_name("parameters")
+                    .map_or_else(Vec::new, |n| self.params(n)),
                 body: self.boxed(node, "body"),
             },
             "list_comprehension" => self.comprehension(node, ComprehensionKind::List),
@@ -132,7 +163,8 @@ impl Lower<'_> {
             }
             "await" => K::Await(Box::new(self.first(node))),
             "yield" => {
-                let from = (0..node.child_count()).any(|i| node.child(i as u32).is_some_and(|c| c.kind() == "from"));
+                let from = (0..node.child_count())
+                    .any(|i| node.child(i as u32).is_some_and(|c| c.kind() == "from"));
                 match (named(node).first(), from) {
                     (Some(n), true) => K::YieldFrom(Box::new(self.expr(*n))),
                     (Some(n), false) => K::Yield(Some(Box::new(self.expr(*n)))),
@@ -140,7 +172,10 @@ impl Lower<'_> {
                 }
             }
             "named_expression" => match node.child_by_field_name("name") {
-                Some(name) => K::Named { target: self.ident(name), value: self.boxed(node, "value") },
+                Some(name) => K::Named {
+                    target: self.ident(name),
+                    value: self.boxed(node, "value"),
+                },
                 None => K::Unknown(self.exprs(named(node))),
             },
             // An assignment inside an expression position only comes from broken code.
@@ -151,7 +186,10 @@ impl Lower<'_> {
     fn first(&mut self, node: Node<'_>) -> Expr {
         match named(node).first() {
             Some(n) => self.expr(*n),
-            None => Expr { span: span(node), kind: ExprKind::Unknown(Vec::new()) },
+            None => Expr {
+                span: span(node),
+                kind: ExprKind::Unknown(Vec::new()),
+            },
         }
     }
 
@@ -160,7 +198,11 @@ impl Lower<'_> {
         let args = match node.child_by_field_name("arguments") {
             // `f(x for x in y)`: the generator is the arguments node itself.
             Some(n) if n.kind() == "generator_expression" => {
-                vec![Arg { name: None, stars: 0, value: self.expr(n) }]
+                vec![Arg {
+                    name: None,
+                    stars: 0,
+                    value: self.expr(n),
+                }]
             }
             Some(n) => self.args(n),
             None => Vec::new(),
@@ -177,9 +219,21 @@ impl Lower<'_> {
                     stars: 0,
                     value: self.field(n, "value"),
                 },
-                "list_splat" => Arg { name: None, stars: 1, value: self.first(n) },
-                "dictionary_splat" => Arg { name: None, stars: 2, value: self.first(n) },
-                _ => Arg { name: None, stars: 0, value: self.expr(n) },
+                "list_splat" => Arg {
+                    name: None,
+                    stars: 1,
+                    value: self.first(n),
+                },
+                "dictionary_splat" => Arg {
+                    name: None,
+                    stars: 2,
+                    value: self.first(n),
+                },
+                _ => Arg {
+                    name: None,
+                    stars: 0,
+                    value: self.expr(n),
+                },
             })
             .collect()
     }
@@ -188,7 +242,9 @@ impl Lower<'_> {
         let mut parts = [None, None, None];
         let mut at = 0;
         for i in 0..node.child_count() {
-            let Some(child) = node.child(i as u32) else { continue };
+            let Some(child) = node.child(i as u32) else {
+                continue;
+            };
             if child.kind() == ":" {
                 at += 1;
             } else if child.is_named() && at < 3 {
@@ -204,13 +260,21 @@ impl Lower<'_> {
         let mut ops: Vec<SmolStr> = Vec::new();
         let mut words = String::new();
         for i in 0..node.child_count() {
-            let Some(child) = node.child(i as u32) else { continue };
+            let Some(child) = node.child(i as u32) else {
+                continue;
+            };
             if node.field_name_for_child(i as u32) == Some("operators") {
                 // `not in` and `is not` may come as one token or as two.
                 if !words.is_empty() {
                     words.push(' ');
                 }
-                words.push_str(&self.text(child).split_whitespace().collect::<Vec<_>>().join(" "));
+                words.push_str(
+                    &self
+                        .text(child)
+                        .split_whitespace()
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                );
             } else if child.is_named() && !child.is_extra() {
                 if !words.is_empty() {
                     ops.push(std::mem::take(&mut words).into());
@@ -222,7 +286,10 @@ impl Lower<'_> {
             return ExprKind::Unknown(operands);
         }
         let first = Box::new(operands.remove(0));
-        ExprKind::Compare { first, rest: ops.into_iter().zip(operands).collect() }
+        ExprKind::Compare {
+            first,
+            rest: ops.into_iter().zip(operands).collect(),
+        }
     }
 
     fn comprehension(&mut self, node: Node<'_>, kind: ComprehensionKind) -> ExprKind {
@@ -235,18 +302,29 @@ impl Lower<'_> {
         for n in named(node) {
             match n.kind() {
                 "for_in_clause" => {
-                    clauses.push(Clause::For { target: self.field(n, "left"), iter: self.field(n, "right") });
+                    clauses.push(Clause::For {
+                        target: self.field(n, "left"),
+                        iter: self.field(n, "right"),
+                    });
                 }
                 "if_clause" => clauses.push(Clause::If(self.first(n))),
                 _ => {}
             }
         }
-        ExprKind::Comprehension { kind, element: Box::new(element), value, clauses }
+        ExprKind::Comprehension {
+            kind,
+            element: Box::new(element),
+            value,
+            clauses,
+        }
     }
 
     fn string(&mut self, node: Node<'_>) -> ExprKind {
         let children = named(node);
-        let start = children.first().filter(|n| n.kind() == "string_start").map_or("", |n| self.text(*n));
+        let start = children
+            .first()
+            .filter(|n| n.kind() == "string_start")
+            .map_or("", |n| self.text(*n));
         let prefix = start.trim_end_matches(['"', '\'']).to_ascii_lowercase();
         if prefix.contains('f') || prefix.contains('t') {
             let parts = children
@@ -257,9 +335,16 @@ impl Lower<'_> {
             return ExprKind::FString(parts);
         }
         let mut out = String::new();
-        for n in children.into_iter().filter(|n| n.kind() == "string_content") {
+        for n in children
+            .into_iter()
+            .filter(|n| n.kind() == "string_content")
+        {
             let raw = self.text(n);
-            if prefix.contains('r') { out.push_str(raw) } else { unescape(raw, &mut out) }
+            if prefix.contains('r') {
+                out.push_str(raw)
+            } else {
+                unescape(raw, &mut out)
+            }
         }
         ExprKind::Str(out)
     }
@@ -283,8 +368,12 @@ impl Lower<'_> {
                 _ => 0,
             };
             let name = match inner.kind() {
-                "default_parameter" | "typed_default_parameter" => inner.child_by_field_name("name"),
-                "list_splat_pattern" | "dictionary_splat_pattern" => named(inner).into_iter().next(),
+                "default_parameter" | "typed_default_parameter" => {
+                    inner.child_by_field_name("name")
+                }
+                "list_splat_pattern" | "dictionary_splat_pattern" => {
+                    named(inner).into_iter().next()
+                }
                 "identifier" => Some(inner),
                 _ => None,
             };

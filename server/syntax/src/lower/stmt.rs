@@ -27,11 +27,15 @@ impl Lower<'_> {
         let kind = self
             .deeper(|l| l.stmt_kind(node))
             .unwrap_or_else(|| StmtKind::Unknown(Vec::new()));
-        Stmt { span: span(node), kind }
+        Stmt {
+            span: span(node),
+            kind,
+        }
     }
 
     fn body(&mut self, node: Node<'_>, field: &str) -> Vec<Stmt> {
-        node.child_by_field_name(field).map_or_else(Vec::new, |n| self.block(n))
+        node.child_by_field_name(field)
+            .map_or_else(Vec::new, |n| self.block(n))
     }
 
     fn stmt_kind(&mut self, node: Node<'_>) -> StmtKind {
@@ -71,15 +75,29 @@ impl Lower<'_> {
             "assert_statement" => {
                 let mut parts = named(node).into_iter();
                 match parts.next() {
-                    Some(test) => S::Assert { test: self.expr(test), message: parts.next().map(|n| self.expr(n)) },
+                    Some(test) => S::Assert {
+                        test: self.expr(test),
+                        message: parts.next().map(|n| self.expr(n)),
+                    },
                     None => S::Unknown(Vec::new()),
                 }
             }
-            "import_statement" => S::Import(named(node).into_iter().map(|n| self.import_name(n)).collect()),
+            "import_statement" => S::Import(
+                named(node)
+                    .into_iter()
+                    .map(|n| self.import_name(n))
+                    .collect(),
+            ),
             "import_from_statement" | "future_import_statement" => self.import_from(node),
-            "global_statement" => S::Global(named(node).into_iter().map(|n| self.ident(n)).collect()),
-            "nonlocal_statement" => S::Nonlocal(named(node).into_iter().map(|n| self.ident(n)).collect()),
-            "delete_statement" => S::Delete(named(node).into_iter().map(|n| self.expr(n)).collect()),
+            "global_statement" => {
+                S::Global(named(node).into_iter().map(|n| self.ident(n)).collect())
+            }
+            "nonlocal_statement" => {
+                S::Nonlocal(named(node).into_iter().map(|n| self.ident(n)).collect())
+            }
+            "delete_statement" => {
+                S::Delete(named(node).into_iter().map(|n| self.expr(n)).collect())
+            }
             "pass_statement" => S::Pass,
             "break_statement" => S::Break,
             "continue_statement" => S::Continue,
@@ -94,12 +112,17 @@ impl Lower<'_> {
     fn expression_statement(&mut self, node: Node<'_>) -> StmtKind {
         let parts = named(node);
         match parts.as_slice() {
-            [one] if matches!(one.kind(), "assignment" | "augmented_assignment") => self.assignment(*one),
+            [one] if matches!(one.kind(), "assignment" | "augmented_assignment") => {
+                self.assignment(*one)
+            }
             [one] => StmtKind::Expr(self.expr(*one)),
             // `a, b` without brackets.
             many => {
                 let items = many.iter().map(|n| self.expr(*n)).collect();
-                StmtKind::Expr(Expr { span: span(node), kind: ExprKind::Tuple(items) })
+                StmtKind::Expr(Expr {
+                    span: span(node),
+                    kind: ExprKind::Tuple(items),
+                })
             }
         }
     }
@@ -110,7 +133,11 @@ impl Lower<'_> {
                 .child_by_field_name("operator")
                 .map_or("", |n| self.text(n).trim_end_matches('='))
                 .into();
-            return StmtKind::AugAssign { target: self.field(node, "left"), op, value: self.field(node, "right") };
+            return StmtKind::AugAssign {
+                target: self.field(node, "left"),
+                op,
+                value: self.field(node, "right"),
+            };
         }
         if let Some(annotation) = node.child_by_field_name("type") {
             return StmtKind::AnnAssign {
@@ -122,12 +149,17 @@ impl Lower<'_> {
         // `a = b = c` nests to the right.
         let mut targets = vec![self.field(node, "left")];
         let mut right = node.child_by_field_name("right");
-        while let Some(n) = right.filter(|n| n.kind() == "assignment" && n.child_by_field_name("type").is_none()) {
+        while let Some(n) =
+            right.filter(|n| n.kind() == "assignment" && n.child_by_field_name("type").is_none())
+        {
             targets.push(self.field(n, "left"));
             right = n.child_by_field_name("right");
         }
         match right {
-            Some(n) => StmtKind::Assign { targets, value: self.expr(n) },
+            Some(n) => StmtKind::Assign {
+                targets,
+                value: self.expr(n),
+            },
             None => StmtKind::Unknown(targets),
         }
     }
@@ -140,15 +172,21 @@ impl Lower<'_> {
             return StmtKind::ClassDef(Box::new(ClassDef {
                 name,
                 decorators,
-                bases: node.child_by_field_name("superclasses").map_or_else(Vec::new, |n| self.args(n)),
+                bases: node
+                    .child_by_field_name("superclasses")
+                    .map_or_else(Vec::new, |n| self.args(n)),
                 body: self.body(node, "body"),
             }));
         }
         StmtKind::FunctionDef(Box::new(FunctionDef {
             name,
             decorators,
-            params: node.child_by_field_name("parameters").map_or_else(Vec::new, |n| self.params(n)),
-            returns: node.child_by_field_name("return_type").map(|n| self.expr(n)),
+            params: node
+                .child_by_field_name("parameters")
+                .map_or_else(Vec::new, |n| self.params(n)),
+            returns: node
+                .child_by_field_name("return_type")
+                .map(|n| self.expr(n)),
             body: self.body(node, "body"),
             def_span: span(node),
             is_async: node.child(0).is_some_and(|n| n.kind() == "async"),
@@ -156,11 +194,16 @@ impl Lower<'_> {
     }
 
     fn if_statement(&mut self, node: Node<'_>) -> StmtKind {
-        let mut branches = vec![(self.field(node, "condition"), self.body(node, "consequence"))];
+        let mut branches = vec![(
+            self.field(node, "condition"),
+            self.body(node, "consequence"),
+        )];
         let mut orelse = Vec::new();
         for n in named(node) {
             match n.kind() {
-                "elif_clause" => branches.push((self.field(n, "condition"), self.body(n, "consequence"))),
+                "elif_clause" => {
+                    branches.push((self.field(n, "condition"), self.body(n, "consequence")))
+                }
                 "else_clause" => orelse = self.body(n, "body"),
                 _ => {}
             }
@@ -169,17 +212,23 @@ impl Lower<'_> {
     }
 
     fn alternative(&mut self, node: Node<'_>) -> Vec<Stmt> {
-        node.child_by_field_name("alternative").map_or_else(Vec::new, |n| self.body(n, "body"))
+        node.child_by_field_name("alternative")
+            .map_or_else(Vec::new, |n| self.body(n, "body"))
     }
 
     fn with_statement(&mut self, node: Node<'_>) -> StmtKind {
         let mut items = Vec::new();
-        for clause in named(node).into_iter().filter(|n| n.kind() == "with_clause") {
+        for clause in named(node)
+            .into_iter()
+            .filter(|n| n.kind() == "with_clause")
+        {
             for item in named(clause) {
                 let value = item.child_by_field_name("value").unwrap_or(item);
                 if value.kind() == "as_pattern" {
                     let mut parts = named(value).into_iter();
-                    let Some(context) = parts.next() else { continue };
+                    let Some(context) = parts.next() else {
+                        continue;
+                    };
                     let context = self.expr(context);
                     let target = parts.next().map(|n| self.as_target(n));
                     items.push((context, target));
@@ -188,7 +237,10 @@ impl Lower<'_> {
                 }
             }
         }
-        StmtKind::With { items, body: self.body(node, "body") }
+        StmtKind::With {
+            items,
+            body: self.body(node, "body"),
+        }
     }
 
     fn as_target(&mut self, node: Node<'_>) -> Expr {
@@ -212,11 +264,20 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        StmtKind::Try { body: self.body(node, "body"), handlers, orelse, finally }
+        StmtKind::Try {
+            body: self.body(node, "body"),
+            handlers,
+            orelse,
+            finally,
+        }
     }
 
     fn handler(&mut self, node: Node<'_>) -> Handler {
-        let mut out = Handler { types: None, name: None, body: Vec::new() };
+        let mut out = Handler {
+            types: None,
+            name: None,
+            body: Vec::new(),
+        };
         for n in named(node) {
             match n.kind() {
                 "block" => out.body = self.block(n),
@@ -241,15 +302,25 @@ impl Lower<'_> {
             .filter(|n| n.kind() == "case_clause")
             .map(|n| self.body(n, "consequence"))
             .collect();
-        StmtKind::Match { subject: self.field(node, "subject"), cases }
+        StmtKind::Match {
+            subject: self.field(node, "subject"),
+            cases,
+        }
     }
 
     fn import_name(&mut self, node: Node<'_>) -> ImportName {
-        match (node.child_by_field_name("name"), node.child_by_field_name("alias")) {
-            (Some(name), alias) if node.kind() == "aliased_import" => {
-                ImportName { name: self.ident(name), alias: alias.map(|n| self.ident(n)) }
-            }
-            _ => ImportName { name: self.ident(node), alias: None },
+        match (
+            node.child_by_field_name("name"),
+            node.child_by_field_name("alias"),
+        ) {
+            (Some(name), alias) if node.kind() == "aliased_import" => ImportName {
+                name: self.ident(name),
+                alias: alias.map(|n| self.ident(n)),
+            },
+            _ => ImportName {
+                name: self.ident(node),
+                alias: None,
+            },
         }
     }
 
@@ -263,10 +334,17 @@ impl Lower<'_> {
         for n in named(node) {
             match n.kind() {
                 "wildcard_import" => star = true,
-                "dotted_name" | "aliased_import" if Some(n) != module_node => names.push(self.import_name(n)),
+                "dotted_name" | "aliased_import" if Some(n) != module_node => {
+                    names.push(self.import_name(n))
+                }
                 _ => {}
             }
         }
-        StmtKind::ImportFrom { module: module.trim().into(), level, names, star }
+        StmtKind::ImportFrom {
+            module: module.trim().into(),
+            level,
+            names,
+            star,
+        }
     }
 }
