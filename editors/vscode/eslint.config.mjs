@@ -25,6 +25,7 @@ export default tseslint.config(
       globals: {
         console: "readonly",
         process: "readonly",
+        performance: "readonly",
         setTimeout: "readonly",
         clearTimeout: "readonly",
         URL: "readonly",

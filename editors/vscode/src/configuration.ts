@@ -31,8 +31,8 @@ export class Settings {
 
   /** The user's choice of a server; a workspace's is never looked at. */
   serverPath(): string | undefined {
-    return vscode.workspace.getConfiguration("tileperf").inspect<string>("server.path")
-      ?.globalValue;
+    const setting = vscode.workspace.getConfiguration("tileperf").inspect<string>("server.path");
+    return setting?.globalValue;
   }
 }
 

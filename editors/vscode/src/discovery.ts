@@ -40,7 +40,7 @@ export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  isFile(this: void, path: string): boolean;
+  readonly isFile: (path: string) => boolean;
 }
 
 /** The outcome of running a program: what it printed, or why it could not. */

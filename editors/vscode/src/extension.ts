@@ -30,12 +30,10 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.commands.registerCommand("tileperf.showLog", () => {
       log.show();
     }),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => server.sendConfiguration()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => server.configurationChanged()),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration("tileperf.server.path")) {
-        await server.restart();
-      } else if (event.affectsConfiguration("tileperf")) {
-        await server.sendConfiguration();
+      if (event.affectsConfiguration("tileperf")) {
+        await server.configurationChanged();
       }
     }),
   );

@@ -25,7 +25,7 @@ export interface ServerStatus {
   readonly files?: number | null;
 }
 
-/** Client to server, without parameters. */
+/** Client to server, with an empty object. */
 export const SERVER_INFO_REQUEST = "tileperf/serverInfo";
 
 /** What the server knows about itself. */

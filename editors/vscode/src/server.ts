@@ -67,6 +67,8 @@ export class Server implements vscode.Disposable {
   #restarts = new Restarts();
   #state: ServerState = { kind: "starting" };
   #session: Session | undefined;
+  /** The setting that the last search for a server went by. */
+  #serverPath: string | undefined;
   #queue: Promise<void> = Promise.resolve();
 
   /** Fires after every change of `state`. */
@@ -100,8 +102,13 @@ export class Server implements vscode.Disposable {
     this.#changed.dispose();
   }
 
-  /** Tells the server what has changed in settings or trust. */
-  async sendConfiguration(): Promise<void> {
+  /** Acts on changed settings or trust: another program is started, anything else is passed on. */
+  async configurationChanged(): Promise<void> {
+    // Asked rather than told: gaining trust announces changes of settings that have not changed.
+    if (this.#settings.serverPath() !== this.#serverPath) {
+      await this.restart();
+      return;
+    }
     const client = this.#session?.client;
     if (client?.isRunning()) {
       const settings = this.#settings.configuration();
@@ -116,7 +123,7 @@ export class Server implements vscode.Disposable {
     if (!session?.client.isRunning()) {
       return;
     }
-    const answer = session.client.sendRequest<ServerInfo>(SERVER_INFO_REQUEST);
+    const answer = session.client.sendRequest<ServerInfo>(SERVER_INFO_REQUEST, {});
     if (!(await settles(answer, INFO_MS))) {
       this.#note(`no answer to ${SERVER_INFO_REQUEST} within ${INFO_MS / 1000} seconds`);
       return;
@@ -176,8 +183,9 @@ export class Server implements vscode.Disposable {
   }
 
   async #find(): Promise<{ server: Candidate; version: string } | Problem> {
+    this.#serverPath = this.#settings.serverPath();
     const server = locate({
-      setting: this.#settings.serverPath(),
+      setting: this.#serverPath,
       bundleFolder: join(this.#extensionPath, "editors", "vscode", "bin"),
       environment: process.env,
       platform: process.platform,

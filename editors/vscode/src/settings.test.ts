@@ -40,8 +40,14 @@ test("every setting is named tileperf.* and described", () => {
 
 test("no workspace can choose the program that runs", () => {
   assert.equal(properties["tileperf.server.path"]?.scope, "machine");
+});
+
+test("a setting that a workspace may set once it is trusted is withheld until then", () => {
   const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
-  assert.ok(restricted.includes("tileperf.server.path"));
+  const overridable = Object.keys(properties).filter(
+    (key) => properties[key]?.scope === "machine-overridable",
+  );
+  assert.deepEqual(restricted.toSorted(), overridable.toSorted());
 });
 
 test("the extension starts for Python only, and where the files are", () => {

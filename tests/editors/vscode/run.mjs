@@ -1,0 +1,141 @@
+// Drives the packaged extension in a real VS Code, end to end.
+//
+//   node run.mjs --host DIR --server PATH --vsix FILE --workspace DIR --artifacts DIR
+//
+// DIR of --host was filled by host.sh. The workspace is copied, never written to. Every check leaves a
+// screenshot in the artifacts folder; a failed one also leaves code-server's log. Exit code 1 when a
+// check failed, 2 when the run could not start.
+
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { alive, Editor } from "./editor.mjs";
+import { kernelChecks } from "./kernels.mjs";
+import { dormantChecks, lifeChecks, settingsChecks } from "./life.mjs";
+import { plantServer, trustChecks } from "./trust.mjs";
+import { until } from "./until.mjs";
+
+const options = readArguments();
+const machine = { "tileperf.server.path": options.server };
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), "tileperf-vscode-")));
+const count = { passed: 0, failed: 0 };
+
+try {
+  mkdirSync(options.artifacts, { recursive: true });
+  const editor = new Editor(options.host, join(scratch, "editor"));
+  editor.install(options.vsix);
+
+  const workspace = copyWorkspace("workspace");
+  await inWindow(editor, "kernels", workspace, {}, async (w) => [
+    ...kernelChecks(workspace),
+    ...lifeChecks(workspace, options.server),
+    ...settingsChecks(workspace, editor, machine),
+    [
+      "when the editor is killed no server is left",
+      async () => {
+        const pid = await w.serverPid();
+        await editor.stop("SIGKILL");
+        await until(`process ${pid} to end`, () => !alive(pid));
+      },
+    ],
+  ]);
+
+  const plain = join(scratch, "plain");
+  mkdirSync(plain);
+  cpSync(join(options.workspace, "src", "demo", "plain.py"), join(plain, "plain.py"));
+  await inWindow(editor, "dormant", plain, {}, () => dormantChecks(join(plain, "plain.py")));
+
+  const hostile = copyWorkspace("hostile");
+  const trace = plantServer(hostile);
+  await inWindow(editor, "trust", hostile, { trust: false }, () =>
+    trustChecks(hostile, options.server, trace),
+  );
+} catch (error) {
+  console.error(error);
+  process.exitCode = 2;
+} finally {
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
+
+console.log(`${count.passed} passed, ${count.failed} failed`);
+process.exitCode ??= count.failed > 0 ? 1 : 0;
+
+/** Opens a window on `folder`, runs its checks in order, and closes it. */
+async function inWindow(editor, name, folder, how, checks) {
+  editor.setUserSettings({});
+  editor.setMachineSettings(machine);
+  const workbench = await editor.open(folder, how);
+  try {
+    for (const [title, body] of await checks(workbench)) {
+      await run(editor, workbench, name, title, body);
+    }
+  } finally {
+    await editor.stop();
+  }
+}
+
+/** Runs one check and reports it; a failure does not keep the next ones from running. */
+async function run(editor, workbench, window, title, body) {
+  const number = String(count.passed + count.failed + 1).padStart(2, "0");
+  const file = join(
+    options.artifacts,
+    `${number}-${window}-${title.replace(/\W+/g, "-").slice(0, 60)}`,
+  );
+  const start = performance.now();
+  let failure;
+  try {
+    await body(workbench);
+  } catch (error) {
+    failure = error;
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  await workbench.screenshot(`${file}.png`).catch(() => undefined); // the window may be closed by now
+  if (failure) {
+    count.failed += 1;
+    writeFileSync(`${file}.log`, `${failure.stack}\n\n${editor.log}`);
+    console.log(`FAILED ${window}: ${title} (${seconds} s)\n  ${failure.message}`);
+    await workbench.page.keyboard.press("Escape").catch(() => undefined);
+  } else {
+    count.passed += 1;
+    console.log(`ok ${window}: ${title} (${seconds} s)`);
+  }
+}
+
+function copyWorkspace(name) {
+  const folder = join(scratch, name);
+  cpSync(options.workspace, folder, { recursive: true });
+  return folder;
+}
+
+function readArguments() {
+  const names = ["host", "server", "vsix", "workspace", "artifacts"];
+  try {
+    const { values } = parseArgs({
+      options: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+    });
+    for (const name of names) {
+      if (values[name] === undefined) {
+        throw new Error(`--${name} is missing`);
+      }
+      values[name] = resolve(values[name]);
+      if (name !== "artifacts" && !existsSync(values[name])) {
+        throw new Error(`--${name}: there is no ${values[name]}`);
+      }
+    }
+    return values;
+  } catch (error) {
+    console.error(
+      `${error.message}\nusage: run.mjs ${names.map((name) => `--${name} PATH`).join(" ")}`,
+    );
+    process.exit(2);
+  }
+}
