@@ -30,7 +30,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
     if client and client.name == 'tileperf' then
-      require('tileperf.surfaces').attach(client, event.buf)
+      require('tileperf.surfaces').attach(event.buf)
     end
   end,
 })

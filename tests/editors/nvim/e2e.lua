@@ -76,11 +76,10 @@ local function keep(name, lines)
   vim.fn.writefile(lines, here .. '/out/' .. name)
 end
 
----@return integer pid of the server
-local function server_pid()
-  local client = assert(vim.lsp.get_clients({ name = 'tileperf' })[1], 'no client')
+---@param client vim.lsp.Client
+---@return integer pid of its server
+local function server_pid(client)
   local info = assert(require('tileperf.info').request(client))
-  vim.fn.writefile({ tostring(info.pid) }, here .. '/out/pids', 'a')
   return info.pid
 end
 
@@ -113,7 +112,6 @@ local function attaches()
     false,
     'the workspace is not trusted by default'
   )
-  server_pid()
 end
 
 local function symbols()
@@ -330,14 +328,15 @@ end
 
 local function restart()
   local buffer = open(ops .. 'softmax.py')
-  local before = server_pid()
+  local old = assert(client_of(buffer))
+  local old_pid = server_pid(old)
   vim.cmd('TileperfRestart')
-  tap.wait(':TileperfRestart attaches a new server', function()
+  local new = tap.wait(':TileperfRestart attaches a new server', function()
     local client = client_of(buffer)
-    return client and client.initialized and server_pid() ~= before
+    return client and client.id ~= old.id and client
   end)
   tap.wait('the old one is gone', function()
-    return not alive(before)
+    return not alive(old_pid)
   end)
   tap.equal(#vim.lsp.get_clients({ name = 'tileperf' }), 1, 'there is one server')
   tap.wait('the lenses are back', function()
@@ -346,12 +345,13 @@ local function restart()
     return view.lenses(buffer)
   end)
 
-  local killed = server_pid()
-  vim.uv.kill(killed, 'sigkill')
+  vim.uv.kill(server_pid(assert(new)), 'sigkill')
   tap.wait('a server that dies is noticed', function()
     return #vim.lsp.get_clients({ name = 'tileperf' }) == 0
   end)
-  tap.ok(require('tileperf').status(buffer) == nil, 'and its status is forgotten')
+  tap.wait('and its status is forgotten', function()
+    return require('tileperf').status(buffer) == nil
+  end)
   complaints = vim.tbl_filter(function(message)
     return not message:find('quit with exit code', 1, true)
   end, complaints)
@@ -359,15 +359,17 @@ local function restart()
   tap.wait(':TileperfRestart starts one where none runs', function()
     return client_of(buffer)
   end)
-  server_pid()
 end
 
 local function no_complaints()
   tap.equal(complaints, {}, 'nothing was complained about')
   tap.equal(vim.v.errmsg, '', 'no error message was left')
-  vim.cmd('checkhealth vim.deprecated')
-  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
-  tap.ok(text:find('No deprecated functions detected', 1, true), 'nothing deprecated is used', text)
+  -- Neovim 0.10 has no such report; there a deprecated call notifies, which is counted above.
+  if pcall(require, 'vim.deprecated.health') then
+    vim.cmd('checkhealth vim.deprecated')
+    local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    tap.ok(text:find('No deprecated functions', 1, true), 'nothing deprecated is used', text)
+  end
 end
 
 tap.note('Neovim ' .. tostring(vim.version()) .. ', started by ' .. vim.env.TILEPERF_START)

@@ -16,6 +16,14 @@ local function before_init(params, config)
   params.initializationOptions = options
 end
 
+---@param client_id integer
+local function on_exit(_, _, client_id)
+  -- Neovim calls this outside its main loop.
+  vim.schedule(function()
+    require('tileperf.status').set(client_id, nil)
+  end)
+end
+
 --- The configuration from the current options.
 ---@return vim.lsp.Config
 function M.config()
@@ -35,6 +43,7 @@ function M.config()
     capabilities = { workspace = { codeLens = { refreshSupport = true } } },
     handlers = require('tileperf.handlers'),
     before_init = before_init,
+    on_exit = on_exit,
     -- Leaving waits at most this long, in milliseconds, for the server's orderly end (0.12).
     exit_timeout = 500,
   }

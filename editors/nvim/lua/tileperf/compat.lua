@@ -75,4 +75,11 @@ function M.stopped(client)
   return client.is_stopped()
 end
 
+--- Buffers that the server of a client is attached to. (The function of vim.lsp for it goes away.)
+---@param client vim.lsp.Client
+---@return integer[]
+function M.buffers(client)
+  return vim.tbl_keys(client.attached_buffers)
+end
+
 return M

@@ -12,12 +12,10 @@ M['window/logMessage'] = function(err, params, context, config)
 end
 
 M['workspace/codeLens/refresh'] = function(err, result, context, config)
-  local native = vim.lsp.handlers['workspace/codeLens/refresh']
-  if native then
-    return native(err, result, context, config)
-  end
   require('tileperf.surfaces').refresh_all(context.client_id)
-  return vim.NIL
+  -- Neovim before 0.12 has no handler of its own.
+  local native = vim.lsp.handlers['workspace/codeLens/refresh']
+  return native and native(err, result, context, config) or vim.NIL
 end
 
 M['workspace/inlayHint/refresh'] = function(err, result, context, config)

@@ -48,7 +48,7 @@ local function check_surfaces(client)
     { method = 'textDocument/codeLens', name = 'code lenses', on = options.code_lens },
     { method = 'textDocument/inlayHint', name = 'inlay hints', on = options.inlay_hints },
   }
-  local buffer = vim.lsp.get_buffers_by_client_id(client.id)[1]
+  local buffer = compat.buffers(client)[1]
   for _, surface in ipairs(surfaces) do
     if not buffer or not compat.supports(client, surface.method, buffer) then
       health.warn(surface.name .. ': the server does not offer them')
@@ -83,7 +83,7 @@ local function check_client(client)
     trusted and 'trusted: the server may run code of this workspace'
       or 'not trusted: the server runs no code of this workspace'
   )
-  local buffers = vim.lsp.get_buffers_by_client_id(client.id)
+  local buffers = compat.buffers(client)
   health.info(('attached to %d buffer(s)'):format(#buffers))
   check_surfaces(client)
 end

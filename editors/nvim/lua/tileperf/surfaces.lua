@@ -17,11 +17,11 @@ local function group_name(buffer)
   return 'tileperf.buffer.' .. buffer
 end
 
---- Requests the lenses of this client alone: vim.lsp.codelens.refresh() would ask every server of
---- the buffer and show lenses that the user never switched on.
+--- Draws the lenses of this client alone: vim.lsp.codelens.refresh() would ask every server of the
+--- buffer and show lenses that the user never switched on.
 ---@param client vim.lsp.Client
 ---@param buffer integer
-local function request_lenses(client, buffer)
+local function draw_lenses(client, buffer)
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
   local params = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
   compat.request(client, 'textDocument/codeLens', params, function(err, result, context)
@@ -34,48 +34,63 @@ local function request_lenses(client, buffer)
   end, buffer)
 end
 
---- Switches inlay hints on in a buffer the first time that the server has one for it. Neovim has
---- one switch for a buffer, not one for a server: switched on everywhere, it would also show the
---- hints of other Python servers in files that have nothing to do with kernels. Done once, so that
---- a user who switches them off again is not overruled.
+--- Switches a surface on in a buffer the first time that the server has something to show there.
+--- Neovim's switches are for a buffer, not for a server: turned on everywhere, they would also show
+--- what other Python servers offer, in files that have nothing to do with kernels. Done once, so
+--- that a user who turns it off again is not overruled.
 ---@param client vim.lsp.Client
 ---@param buffer integer
-local function request_hints(client, buffer)
-  if vim.b[buffer].tileperf_hints then
+---@param method string
+---@param params table
+---@param enable fun(enable: boolean, filter: { bufnr: integer })
+local function switch_on(client, buffer, method, params, enable)
+  local done = 'tileperf_' .. method:match('%w+$')
+  if vim.b[buffer][done] then
     return
   end
-  local params = {
-    textDocument = vim.lsp.util.make_text_document_params(buffer),
-    range = {
-      start = { line = 0, character = 0 },
-      ['end'] = { line = vim.api.nvim_buf_line_count(buffer), character = 0 },
-    },
-  }
-  compat.request(client, 'textDocument/inlayHint', params, function(err, result)
-    if err or not result or #result == 0 or not vim.api.nvim_buf_is_loaded(buffer) then
-      return
-    end
-    if not vim.b[buffer].tileperf_hints then
-      vim.b[buffer].tileperf_hints = true
-      vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
+  params.textDocument = vim.lsp.util.make_text_document_params(buffer)
+  compat.request(client, method, params, function(err, result)
+    local found = not err and result and #result > 0
+    if found and vim.api.nvim_buf_is_loaded(buffer) and not vim.b[buffer][done] then
+      vim.b[buffer][done] = true
+      enable(true, { bufnr = buffer })
     end
   end, buffer)
 end
 
+---@param client vim.lsp.Client
+---@param buffer integer
+local function refresh_lenses(client, buffer)
+  local method = 'textDocument/codeLens'
+  if not require('tileperf').options.code_lens or not compat.supports(client, method, buffer) then
+    return
+  end
+  if compat.native_code_lens then
+    switch_on(client, buffer, method, {}, vim.lsp.codelens.enable)
+  else
+    draw_lenses(client, buffer)
+  end
+end
+
+---@param client vim.lsp.Client
+---@param buffer integer
+local function refresh_hints(client, buffer)
+  local method = 'textDocument/inlayHint'
+  if not require('tileperf').options.inlay_hints or not compat.supports(client, method, buffer) then
+    return
+  end
+  local range = {
+    start = { line = 0, character = 0 },
+    ['end'] = { line = vim.api.nvim_buf_line_count(buffer), character = 0 },
+  }
+  switch_on(client, buffer, method, { range = range }, vim.lsp.inlay_hint.enable)
+end
+
 ---@param buffer integer
 local function refresh(buffer)
-  local options = require('tileperf').options
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buffer, name = 'tileperf' })) do
-    if
-      options.code_lens
-      and not compat.native_code_lens
-      and compat.supports(client, 'textDocument/codeLens', buffer)
-    then
-      request_lenses(client, buffer)
-    end
-    if options.inlay_hints and compat.supports(client, 'textDocument/inlayHint', buffer) then
-      request_hints(client, buffer)
-    end
+    refresh_lenses(client, buffer)
+    refresh_hints(client, buffer)
   end
 end
 
@@ -99,19 +114,14 @@ end
 --- Asks anew for every buffer of a server, which said that its answers changed.
 ---@param client_id integer
 function M.refresh_all(client_id)
-  for _, buffer in ipairs(vim.lsp.get_buffers_by_client_id(client_id)) do
+  local client = vim.lsp.get_client_by_id(client_id)
+  for _, buffer in ipairs(client and compat.buffers(client) or {}) do
     M.refresh(buffer)
   end
 end
 
----@param client vim.lsp.Client
 ---@param buffer integer
-function M.attach(client, buffer)
-  local options = require('tileperf').options
-  if options.code_lens and compat.native_code_lens then
-    vim.lsp.codelens.enable(true, { bufnr = buffer, client_id = client.id })
-  end
-
+function M.attach(buffer)
   vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertLeave', 'BufWritePost', 'TextChanged' }, {
     group = vim.api.nvim_create_augroup(group_name(buffer), {}),
     buffer = buffer,

@@ -1,4 +1,0 @@
-std = 'luajit'
-globals = { 'vim' }
-max_line_length = 100
-cache = false

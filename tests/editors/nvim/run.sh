@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# Drives the Neovim plugin, with a real server, in a real Neovim: what it shows (e2e.lua), its parts
+# without a server (unit.lua), a terminal session whose screens are kept (screens.sh), and what is
+# left after the editor was killed. Prints "ok - ..." and "not ok - ..." lines; exit code 1 if any
+# failed, 2 if it could not run.
+#
+#   run.sh --host DIR | --nvim PATH  --server PATH --workspace DIR --artifacts DIR
+#
+# --host       a folder made by host.sh: Neovim runs inside it (chroot; root, a user namespace or
+#              sudo). Mounts are made where they are allowed, in a namespace of their own, so none
+#              can be left behind; nothing needs them.
+# --nvim       a Neovim of this machine instead, 0.10 or newer
+# --server     the tileperf binary
+# --workspace  a folder like tests/editors/fixtures; the tests work on a copy
+# --artifacts  where screens, logs and reports go
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+readonly here
+readonly plugin=$here/../../../editors/nvim
+
+die() {
+  printf 'neovim tests: error: %s\n' "$*" >&2
+  exit 2
+}
+
+host='' nvim='' server='' workspace='' artifacts=''
+while [ $# -gt 0 ]; do
+  [ $# -ge 2 ] || die "$1 needs a value"
+  case $1 in
+    --host) host=$2 ;;
+    --nvim) nvim=$2 ;;
+    --server) server=$2 ;;
+    --workspace) workspace=$2 ;;
+    --artifacts) artifacts=$2 ;;
+    *) die "unknown option $1" ;;
+  esac
+  shift 2
+done
+if [ -n "$host" ]; then
+  [ -f "$host/.neovim-host" ] || die "$host was not made by host.sh"
+  [ -x "$host/usr/bin/nvim" ] || die "$host is not finished; run host.sh again"
+  host=$(cd "$host" && pwd)
+elif [ -n "$nvim" ]; then
+  command -v "$nvim" >/dev/null || die "there is no $nvim"
+else
+  die "--host or --nvim is needed"
+fi
+[ -x "$server" ] || die "--server: there is no program '$server'"
+[ -d "$workspace" ] || die "--workspace: there is no folder '$workspace'"
+[ -n "$artifacts" ] || die "--artifacts is needed"
+command -v tmux >/dev/null || die "there is no tmux; host.sh installs it"
+
+# What the editor sees lies in one folder: `run` from outside, `inside` for the editor.
+if [ -n "$host" ]; then
+  run=$(mktemp -d "$host/e2e.XXXXXX")
+  inside=/$(basename "$run")
+else
+  run=$(mktemp -d)
+  inside=$run
+fi
+readonly run inside
+
+# Runs a command the way a user's shell would in there, with nothing of this environment.
+enter() {
+  local variables=(
+    HOME="$inside/home" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 TERM=xterm-256color
+    TILEPERF_E2E="$inside" TILEPERF_START="${start:-enable}"
+    TILEPERF_SERVER_PATH="$inside/bin/tileperf"
+  )
+  if [ -z "$host" ]; then
+    env -i "${variables[@]}" "$@"
+    return
+  fi
+  # shellcheck disable=SC2016 # expanded by the inner shell
+  "${wrapper[@]}" sh -c '
+    root=$1; shift
+    mount -t proc proc "$root/proc" 2>/dev/null
+    mount --rbind /dev "$root/dev" 2>/dev/null || [ -e "$root/dev/null" ] ||
+      mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null || : >"$root/dev/null"
+    exec chroot "$root" /usr/bin/env -i "$@"' - "$host" "${variables[@]}" "$@"
+}
+
+# How to become root with mounts of one's own; without, mounting fails and is done without.
+choose_wrapper() {
+  local choice
+  for choice in "unshare --mount" "unshare --mount --map-root-user" "sudo -n unshare --mount"; do
+    read -ra wrapper <<<"$choice"
+    if "${wrapper[@]}" chroot "$host" /bin/true 2>/dev/null; then
+      return
+    fi
+  done
+  wrapper=(env)
+  chroot "$host" /bin/true 2>/dev/null || die "entering $host needs root, user namespaces or sudo"
+}
+wrapper=()
+[ -z "$host" ] || choose_wrapper
+nvim=${nvim:-nvim}
+
+# Processes of this run's server: its path occurs in no other command line.
+servers() {
+  local line
+  for line in /proc/[0-9]*/cmdline; do
+    if { tr '\0' ' ' <"$line"; } 2>/dev/null | grep -qF "$inside/bin/tileperf lsp"; then
+      basename "$(dirname "$line")"
+    fi
+  done
+}
+
+cleanup() {
+  local pid
+  [ -z "${screens:-}" ] || tmux -L "$screens" kill-server 2>/dev/null || true
+  for pid in $(servers); do
+    kill -9 "$pid" 2>/dev/null || true
+  done
+  # Only what was put there; a mount, though there is none, would be left alone.
+  rm -rf --one-file-system "$run"
+}
+trap cleanup EXIT
+
+mkdir -p "$run"/{bin,home,out,driver}
+cp "$server" "$run/bin/tileperf"
+cp -R "$plugin" "$run/plugin"
+cp -R "$workspace" "$run/workspace"
+cp "$here"/*.lua "$run/driver"
+mkdir -p "$artifacts"
+artifacts=$(cd "$artifacts" && pwd)
+readonly artifacts
+
+editor=(enter "$nvim" -i NONE -u "$inside/driver/init.lua")
+version=$(enter "$nvim" --version | sed -n '1s/^NVIM v//p')
+[ -n "$version" ] || die "Neovim does not start"
+minor=$(cut -d. -f2 <<<"$version")
+
+passed=0 failed=0
+# Counts the results that go through it.
+tally() {
+  local line
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    case $line in
+      'ok - '*) passed=$((passed + 1)) ;;
+      'not ok - '*) failed=$((failed + 1)) ;;
+    esac
+  done
+}
+
+# check NAME COMMAND...: one assertion, the command polled for five seconds.
+check() {
+  local name=$1 tries=0
+  shift
+  until "$@"; do
+    if [ $((tries += 1)) -gt 100 ]; then
+      tally <<<"not ok - $name"
+      return
+    fi
+    sleep 0.05
+  done
+  tally <<<"ok - $name"
+}
+
+no_server() { [ -z "$(servers)" ]; }
+
+# drive NAME SCRIPT ARGUMENTS...: runs a script in a Neovim without a screen.
+drive() {
+  local name=$1 script=$2 code=0
+  shift 2
+  "${editor[@]}" --headless "$@" -c "luafile $inside/driver/$script" \
+    </dev/null >"$run/out/$name.tap" 2>"$run/out/$name.stderr" || code=$?
+  tally <"$run/out/$name.tap"
+  # A crash half-way must not pass for success.
+  if [ "$code" -ne 0 ] && ! grep -q '^not ok' "$run/out/$name.tap"; then
+    tally <<<"not ok - $name ended with exit code $code: $(tail -n 5 "$run/out/$name.stderr")"
+  elif ! grep -qx 'ok - assertions ran' "$run/out/$name.tap"; then
+    tally <<<"not ok - $name did not run to its end: $(tail -n 5 "$run/out/$name.stderr")"
+  fi
+}
+
+keep() {
+  local folder=$artifacts/nvim-$version-$start
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp "$run"/out/* "$folder"
+  cp "$run/home/.local/state/nvim/lsp.log" "$folder" 2>/dev/null || true
+  rm -rf "${run:?}/out" "$run/home"
+  mkdir "$run/out" "$run/home"
+}
+
+killed_editor() {
+  "${editor[@]}" --headless -c "luafile $inside/driver/hold.lua" </dev/null >/dev/null 2>&1 &
+  check "an editor to be killed has started" test -s "$run/out/editor-pid"
+  check "its server runs" test -n "$(servers)"
+  kill -9 "$(cat "$run/out/editor-pid")"
+  wait $! 2>/dev/null || true
+  check "killing the editor leaves no server" no_server
+}
+
+starts=(setup)
+[ "$minor" -lt 11 ] || starts=(enable setup)
+echo "# Neovim $version"
+drive unit unit.lua
+for start in "${starts[@]}"; do
+  drive e2e e2e.lua
+  check "leaving the editor leaves no server" no_server
+  keep
+done
+start=${starts[0]}
+killed_editor
+# shellcheck source=screens.sh
+source "$here/screens.sh"
+keep
+
+echo "neovim: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
