@@ -210,7 +210,11 @@ export class Server implements vscode.Disposable {
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+        closed: () => ({
+          action: CloseAction.DoNotRestart,
+          message: "The connection to the server is closed.",
+          handled: true,
+        }),
       },
     };
     return new QuietClient(

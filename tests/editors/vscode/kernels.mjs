@@ -134,8 +134,11 @@ export function kernelChecks(workspace) {
         await until(
           "the file to be as on disk",
           async () => {
+            if ((await w.text()).trimEnd() === kernel.text.trimEnd()) {
+              return true;
+            }
             await w.page.keyboard.press("Control+Z");
-            return !(await w.text()).includes("typed_kernel");
+            return false;
           },
           { seen: () => w.text() },
         );

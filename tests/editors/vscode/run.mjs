@@ -11,6 +11,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -30,7 +31,7 @@ const scratch = realpathSync(mkdtempSync(join(tmpdir(), "tileperf-vscode-")));
 const count = { passed: 0, failed: 0 };
 
 try {
-  mkdirSync(options.artifacts, { recursive: true });
+  clearArtifacts();
   const editor = new Editor(options.host, join(scratch, "editor"));
   editor.install(options.vsix);
 
@@ -107,6 +108,16 @@ async function run(editor, workbench, window, title, body) {
   } else {
     count.passed += 1;
     console.log(`ok ${window}: ${title} (${seconds} s)`);
+  }
+}
+
+/** Removes what an earlier run left, and nothing else. */
+function clearArtifacts() {
+  mkdirSync(options.artifacts, { recursive: true });
+  for (const name of readdirSync(options.artifacts)) {
+    if (/^\d\d-\w+-.*\.(png|log)$/.test(name)) {
+      rmSync(join(options.artifacts, name));
+    }
   }
 }
 
