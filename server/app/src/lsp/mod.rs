@@ -6,6 +6,7 @@
 //! knows both kinds of types.
 
 mod convert;
+mod lenient;
 mod lifecycle;
 mod notifications;
 mod pool;

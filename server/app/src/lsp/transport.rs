@@ -37,6 +37,7 @@ use tower::Service;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::{ClientSocket, ExitedError};
 
+use super::lenient;
 use framing::{Frame, FrameReader};
 use message::Message;
 use outbox::Outbox;
@@ -104,7 +105,7 @@ where
             Some(Message::Call(call)) if call.method() == "exit" && call.id().is_none() => break,
             Some(Message::Call(call)) => {
                 let editor = editor_process(&call);
-                connection.receive(call).await;
+                connection.receive(lenient::understood(call)).await;
                 if let (Phase::Running, Some(id)) = (connection.phase, editor) {
                     parent = Box::pin(parent::gone(id));
                 }

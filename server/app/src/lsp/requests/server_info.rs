@@ -1,10 +1,14 @@
 //! `tileperf/serverInfo`: what "Show Server Info" shows.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::PositionEncodingKind;
 
 use crate::lsp::{Server, convert};
+
+/// The request has no parameters; what a client sends there is not looked at.
+#[derive(Debug, Deserialize)]
+pub(in crate::lsp) struct NoParams {}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,7 +19,7 @@ pub(in crate::lsp) struct ServerInfo {
 }
 
 /// The state of this server.
-pub(in crate::lsp) async fn handle(server: &Server) -> Result<ServerInfo> {
+pub(in crate::lsp) async fn handle(server: &Server, _: NoParams) -> Result<ServerInfo> {
     Ok(ServerInfo {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),

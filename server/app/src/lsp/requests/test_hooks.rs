@@ -68,8 +68,11 @@ async fn panic(_: &Server, params: Panic) -> Result<()> {
     }
 }
 
+#[derive(Debug, Deserialize)]
+struct NoParams {}
+
 /// Panics while a notification is handled.
-async fn panic_notification(_: &Server) {
+async fn panic_notification(_: &Server, _: NoParams) {
     panic!("asked to panic")
 }
 

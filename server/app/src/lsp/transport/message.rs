@@ -84,16 +84,7 @@ fn classify(envelope: Envelope) -> Message {
     }
     match (method, id.clone()) {
         (Some(_), Some(Id::Null)) => invalid("the id is neither a number nor a string"),
-        (Some(Value::String(method)), id) => {
-            let mut request = Request::build(method);
-            if let Some(params) = params.filter(|params| !params.is_null()) {
-                request = request.params(params);
-            }
-            if let Some(id) = id {
-                request = request.id(id);
-            }
-            Message::Call(request.finish())
-        }
+        (Some(Value::String(method)), id) => Message::Call(call(method, params, id)),
         (Some(_), _) => invalid("the method is not a string"),
         (None, Some(id)) if id != Id::Null => Message::Reply(match error {
             Some(error) => Response::from_error(id, reply_error(error)),
@@ -106,6 +97,21 @@ fn classify(envelope: Envelope) -> Message {
         }
         (None, _) => invalid("neither a method nor a reply"),
     }
+}
+
+/// A call with its parameters as the library wants them: it refuses a handler with parameters that
+/// gets none and one without that gets some, while clients write none, null and `{}` alike.
+fn call(method: String, params: Option<Value>, id: Option<Id>) -> Request {
+    let without_params = method == "shutdown";
+    let mut request = Request::build(method);
+    if !without_params {
+        let given = params.filter(|params| !params.is_null());
+        request = request.params(given.unwrap_or_else(|| Value::Object(serde_json::Map::new())));
+    }
+    if let Some(id) = id {
+        request = request.id(id);
+    }
+    request.finish()
 }
 
 /// An error of the client's, with whatever it has beside the protocol's fields left out.
@@ -168,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    fn call(body: &[u8]) -> Request {
+    fn call_of(body: &[u8]) -> Request {
         match parse(body) {
             Message::Call(request) => request,
             other => panic!("{other:?}"),
@@ -187,13 +193,18 @@ mod tests {
 
     #[test]
     fn tells_requests_notifications_and_replies_apart() {
-        let request = call(br#"{"jsonrpc":"2.0","id":"a","method":"m","params":[1]}"#);
+        let request = call_of(br#"{"jsonrpc":"2.0","id":"a","method":"m","params":[1]}"#);
         assert_eq!(
             (request.id(), request.params()),
             (Some(&"a".into()), Some(&json!([1])))
         );
-        let notification = call(br#"{"jsonrpc":"2.0","method":"m","params":null}"#);
-        assert_eq!((notification.id(), notification.params()), (None, None));
+        let notification = call_of(br#"{"jsonrpc":"2.0","method":"m","params":null}"#);
+        assert_eq!(
+            (notification.id(), notification.params()),
+            (None, Some(&json!({})))
+        );
+        let shutdown = call_of(br#"{"jsonrpc":"2.0","id":1,"method":"shutdown","params":{}}"#);
+        assert_eq!(shutdown.params(), None);
 
         let reply = parse(br#"{"jsonrpc":"2.0","id":3,"result":null}"#);
         assert!(matches!(reply, Message::Reply(r) if r.is_ok() && *r.id() == Id::Number(3)));
@@ -240,7 +251,7 @@ mod tests {
     #[test]
     fn repairs_broken_characters() {
         let text = |body: &[u8]| {
-            call(body)
+            call_of(body)
                 .params()
                 .and_then(|p| p["t"].as_str().map(str::to_owned))
         };
