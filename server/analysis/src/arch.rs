@@ -230,7 +230,8 @@ impl Arch {
         }
     }
 
-    /// Whether loads and stores can become TMA copies. Below sm_90 `allow_tma` changes nothing.
+    /// Whether loads and stores can become TMA copies. Below sm_90 `allow_tma=False` still changes
+    /// code: in a loop it turns asynchronous copies into plain loads.
     pub fn has_tma(self) -> bool {
         self >= Arch::Sm90
     }

@@ -2,5 +2,6 @@
 //! global state.
 
 pub mod arch;
+pub mod knobs;
 pub mod model;
 pub mod target;
