@@ -16,7 +16,9 @@ die() {
   exit 1
 }
 
-[ $# -ge 1 ] && [ $# -le 2 ] || die "usage: host.sh DIR [SUITE]"
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+  die "usage: host.sh DIR [SUITE]"
+fi
 readonly suite=${2:-trixie}
 case $suite in
   trixie) readonly expected=0.10 ;;

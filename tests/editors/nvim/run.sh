@@ -61,24 +61,29 @@ else
 fi
 readonly run inside
 
-# Runs a command the way a user's shell would in there, with nothing of this environment.
-enter() {
-  local variables=(
-    HOME="$inside/home" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 TERM=xterm-256color
-    TILEPERF_E2E="$inside" TILEPERF_START="${start:-enable}"
+# Puts into `entry` what comes before a command that is to run in there, the way a user's shell
+# would run it: with nothing of this environment.
+set_entry() {
+  entry=()
+  if [ -n "$host" ]; then
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    entry=("${wrapper[@]}" sh -c '
+      root=$1; shift
+      mount -t proc proc "$root/proc" 2>/dev/null
+      mount --rbind /dev "$root/dev" 2>/dev/null || [ -e "$root/dev/null" ] ||
+        mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null || : >"$root/dev/null"
+      exec chroot "$root" "$@"' - "$host")
+  fi
+  entry+=(
+    /usr/bin/env -i HOME="$inside/home" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8
+    TERM=xterm-256color TILEPERF_E2E="$inside" TILEPERF_START="${start:-enable}"
     TILEPERF_SERVER_PATH="$inside/bin/tileperf"
   )
-  if [ -z "$host" ]; then
-    env -i "${variables[@]}" "$@"
-    return
-  fi
-  # shellcheck disable=SC2016 # expanded by the inner shell
-  "${wrapper[@]}" sh -c '
-    root=$1; shift
-    mount -t proc proc "$root/proc" 2>/dev/null
-    mount --rbind /dev "$root/dev" 2>/dev/null || [ -e "$root/dev/null" ] ||
-      mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null || : >"$root/dev/null"
-    exec chroot "$root" /usr/bin/env -i "$@"' - "$host" "${variables[@]}" "$@"
+}
+
+enter() {
+  set_entry
+  "${entry[@]}" "$@"
 }
 
 # How to become root with mounts of one's own; without, mounting fails and is done without.
@@ -176,13 +181,14 @@ drive() {
   fi
 }
 
+# Moves what a part left behind to the artifacts.
 keep() {
-  local folder=$artifacts/nvim-$version-$start
+  local folder=$artifacts/nvim-$version-$1
   rm -rf "$folder"
   mkdir -p "$folder"
   cp "$run"/out/* "$folder"
   cp "$run/home/.local/state/nvim/lsp.log" "$folder" 2>/dev/null || true
-  rm -rf "${run:?}/out" "$run/home"
+  rm -rf "${run:?}/out" "${run:?}/home"
   mkdir "$run/out" "$run/home"
 }
 
@@ -202,13 +208,13 @@ drive unit unit.lua
 for start in "${starts[@]}"; do
   drive e2e e2e.lua
   check "leaving the editor leaves no server" no_server
-  keep
+  keep "$start"
 done
 start=${starts[0]}
 killed_editor
 # shellcheck source=screens.sh
 source "$here/screens.sh"
-keep
+keep screens
 
 echo "neovim: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,39 @@
+--- Asked from outside, while a person's keys drive the editor: what ought to be on the screen.
+local view = require('view')
+
+local M = {}
+
+--- Enough of a text to recognise it where the window cuts it off.
+---@param text? string
+---@return string
+local function start_of(text)
+  return text and vim.fn.strcharpart(text, 0, 24) or ''
+end
+
+---@param marks table<integer, string>
+---@return string
+local function first(marks)
+  local rows = vim.tbl_keys(marks)
+  table.sort(rows)
+  return start_of(marks[rows[1]])
+end
+
+function M.lens()
+  return first(view.lenses(0))
+end
+
+function M.hint()
+  return first(view.virtual_text(0, 'inlayhint'))
+end
+
+--- The name of a kernel that the hover shows.
+function M.hover()
+  local text = table.concat(view.float() or {}, '\n')
+  return text:match('[%w_]+_kernel') or ''
+end
+
+function M.status()
+  return require('tileperf').statusline()
+end
+
+return M
