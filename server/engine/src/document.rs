@@ -1,0 +1,146 @@
+//! Open documents: one ordered writer each, analysis on demand.
+//!
+//! An edit changes the text at once, in arrival order, and costs microseconds. Whoever first needs
+//! to know what the text means, a request or the background worker, brings the analysis up to date;
+//! everyone else gets the same result. In a burst only the last text is analysed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use smol_str::SmolStr;
+use tileperf_analysis::model::{FileModel, ModelCache};
+use tileperf_syntax::{Edit, Encoding, FileParser, ParsedFile, Position, Text};
+
+/// Names a document: the absolute path of a `file:` one, the whole URI of an `untitled:` one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct DocId(Arc<str>);
+
+impl DocId {
+    /// A file by absolute path.
+    pub fn file(path: &Path) -> Self {
+        Self(path.to_string_lossy().into())
+    }
+
+    /// A document that is not on disk, by its URI.
+    pub fn untitled(uri: &str) -> Self {
+        Self(uri.into())
+    }
+
+    /// As text: a path or a URI.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The path, if it is a file.
+    pub fn path(&self) -> Option<PathBuf> {
+        (!self.0.starts_with("untitled:")).then(|| PathBuf::from(&*self.0))
+    }
+}
+
+/// A change as editors send it. Without a range the whole text is replaced.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// Start and end in the text before the change.
+    pub range: Option<(Position, Position)>,
+    /// What is put there.
+    pub text: String,
+}
+
+/// A document's text and what it means.
+#[derive(Debug, Clone)]
+pub struct Analyzed {
+    /// The editor's version.
+    pub version: i32,
+    /// The text of that version.
+    pub text: Text,
+    /// Its items.
+    pub parsed: Arc<ParsedFile>,
+    /// What they mean.
+    pub model: Arc<FileModel>,
+}
+
+struct Writer {
+    version: i32,
+    text: Text,
+    /// What changed since the analysis last looked: old text and the edit that covers it all.
+    since: Option<Edit>,
+}
+
+struct Analysis {
+    parser: FileParser,
+    cache: ModelCache,
+    current: Option<Arc<Analyzed>>,
+}
+
+pub(crate) struct Document {
+    package: SmolStr,
+    writer: Mutex<Writer>,
+    analysis: Mutex<Analysis>,
+}
+
+impl Document {
+    pub(crate) fn new(version: i32, text: String, package: SmolStr) -> Self {
+        Self {
+            package,
+            writer: Mutex::new(Writer { version, text: Text::new(text), since: None }),
+            analysis: Mutex::new(Analysis {
+                parser: FileParser::default(),
+                cache: ModelCache::default(),
+                current: None,
+            }),
+        }
+    }
+
+    pub(crate) fn change(&self, version: i32, changes: Vec<Change>, encoding: Encoding) {
+        let mut writer = self.writer.lock();
+        for change in changes {
+            let range = match change.range {
+                Some((start, end)) => {
+                    let start = writer.text.offset(start, encoding);
+                    start..writer.text.offset(end, encoding).max(start)
+                }
+                None => 0..writer.text.len(),
+            };
+            let edit = Edit { start: range.start, old_end: range.end, new_end: range.start + change.text.len() };
+            writer.text.replace(range, &change.text);
+            writer.since = Some(writer.since.map_or(edit, |e| e.then(edit)));
+        }
+        writer.version = version;
+    }
+
+    /// The text and version as the editor has them now.
+    pub(crate) fn text(&self) -> (i32, Text) {
+        let writer = self.writer.lock();
+        (writer.version, writer.text.clone())
+    }
+
+    /// The analysis of the present text.
+    pub(crate) fn fresh(&self) -> Arc<Analyzed> {
+        let mut analysis = self.analysis.lock();
+        let (version, text, since) = {
+            let mut writer = self.writer.lock();
+            (writer.version, writer.text.clone(), writer.since.take())
+        };
+        let Analysis { parser, cache, current } = &mut *analysis;
+        if let Some(current) = current.as_ref().filter(|c| c.version == version && since.is_none()) {
+            return Arc::clone(current);
+        }
+        let parsed = match (current.as_ref(), since) {
+            (Some(old), Some(edit)) => Arc::new(parser.update(&old.parsed, old.text.as_str(), text.as_str(), edit)),
+            // A new version of the same text.
+            (Some(old), None) => Arc::clone(&old.parsed),
+            (None, _) => Arc::new(parser.parse(text.as_str())),
+        };
+        let model = Arc::new(FileModel::build(&parsed, text.as_str(), &self.package, cache));
+        let fresh = Arc::new(Analyzed { version, text, parsed, model });
+        *current = Some(Arc::clone(&fresh));
+        fresh
+    }
+
+    /// The last analysis, however old; none before the first.
+    pub(crate) fn last(&self) -> Option<Arc<Analyzed>> {
+        self.analysis.try_lock().and_then(|a| a.current.clone())
+    }
+}
