@@ -5,3 +5,4 @@ pub mod arch;
 pub mod knobs;
 pub mod model;
 pub mod target;
+pub mod views;

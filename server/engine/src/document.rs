@@ -138,9 +138,4 @@ impl Document {
         *current = Some(Arc::clone(&fresh));
         fresh
     }
-
-    /// The last analysis, however old; none before the first.
-    pub(crate) fn last(&self) -> Option<Arc<Analyzed>> {
-        self.analysis.try_lock().and_then(|a| a.current.clone())
-    }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use smol_str::SmolStr;
 use tileperf_analysis::model::HintContext;
+use tileperf_analysis::views::counts::Count;
 
-use crate::counts::CountView;
 use crate::view::FileView;
 use crate::{DocId, Engine};
 
@@ -89,7 +89,7 @@ pub struct SearchFacts {
 pub struct SpaceFacts {
     pub line: u32,
     pub name: SmolStr,
-    pub configs: BTreeMap<String, CountView>,
+    pub configs: BTreeMap<String, Count>,
 }
 
 /// A hint replacement.

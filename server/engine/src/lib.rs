@@ -4,17 +4,19 @@
 mod counts;
 mod document;
 mod engine;
+mod explain;
 mod facts;
 mod index;
 mod links;
 mod modules;
+mod queries;
 pub mod settings;
 mod view;
 mod watch;
 
-pub use counts::CountView;
 pub use document::{Analyzed, Change, DocId};
 pub use engine::{Engine, Event, State, Status, UnknownDocument};
 pub use facts::FileFacts;
 pub use links::{Use, UseKind};
+pub use queries::{HoverText, Inlay, Lens, WorkspaceSymbol};
 pub use view::Location;

@@ -1,0 +1,140 @@
+//! The kernel card: everything known of a kernel, as Markdown for a hover.
+
+use super::counts::{Count, line};
+use crate::arch::Arch;
+use crate::model::Kernel;
+
+/// What the card shows beside the kernel itself, already in words.
+#[derive(Debug, Clone, Default)]
+pub struct CardFacts {
+    /// Launches: function and place, `run (softmax.py:40)`.
+    pub launches: Vec<String>,
+    /// Searches: likewise.
+    pub searches: Vec<String>,
+    /// Hint replacements: place and context.
+    pub hint_uses: Vec<String>,
+    /// `softmax (backend cutile)`.
+    pub registrations: Vec<String>,
+    /// Spaces: name and counts.
+    pub spaces: Vec<(String, Vec<(Arch, Count)>)>,
+    /// Test files of its ops.
+    pub tests: Vec<String>,
+}
+
+/// Lists longer than this are cut, with the number left out.
+const SHOWN: usize = 6;
+
+/// The card.
+pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
+    let mut out = format!("**{}**, cuTile kernel", escape(&kernel.title()));
+    if kernel.stale {
+        out.push_str(" (as it last parsed)");
+    }
+    out.push_str("\n\n");
+    let (constants, arrays): (Vec<_>, Vec<_>) = kernel.params.iter().partition(|p| p.constant);
+    let names = |params: &[&crate::model::KernelParam]| {
+        params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
+    };
+    if !arrays.is_empty() {
+        out.push_str(&format!("- parameters: {}\n", names(&arrays)));
+    }
+    if !constants.is_empty() {
+        out.push_str(&format!("- compile-time constants: {}\n", names(&constants)));
+    }
+    for hint in &kernel.hints {
+        out.push_str(&format!("- hint {}\n", hint_line(&hint.name, &hint.text, archs)));
+    }
+    if kernel.hints.is_empty() {
+        out.push_str("- hints: none fixed, the compiler's defaults\n");
+    }
+    list(&mut out, "launches", &facts.launches, "no launch found in this workspace");
+    list(&mut out, "searches", &facts.searches, "");
+    for (name, counts) in &facts.spaces {
+        out.push_str(&format!("- space `{name}`: {} configurations\n", line(counts)));
+    }
+    list(&mut out, "hints replaced", &facts.hint_uses, "");
+    list(&mut out, "registered for", &facts.registrations, "");
+    list(&mut out, "tests", &facts.tests, "");
+    out
+}
+
+fn list(out: &mut String, title: &str, items: &[String], none: &str) {
+    if items.is_empty() {
+        if !none.is_empty() {
+            out.push_str(&format!("- {title}: {none}\n"));
+        }
+        return;
+    }
+    let mut shown = items[..items.len().min(SHOWN)].join("; ");
+    if items.len() > SHOWN {
+        shown.push_str(&format!("; {} more", items.len() - SHOWN));
+    }
+    out.push_str(&format!("- {title}: {shown}\n"));
+}
+
+/// A hint; one that is chosen by target, `ct.ByTarget(sm_100=2, default=1)`, for each architecture.
+fn hint_line(name: &str, text: &str, archs: &[Arch]) -> String {
+    let Some(choices) = by_target(text) else { return format!("`{name}` = `{text}`") };
+    let default = choices.iter().find(|(k, _)| k == "default").map(|(_, v)| v.as_str());
+    let values: Vec<String> = archs
+        .iter()
+        .map(|arch| {
+            let own = choices.iter().find(|(k, _)| *k == arch.to_string()).map(|(_, v)| v.as_str());
+            format!("{arch} {}", own.or(default).unwrap_or("the compiler's default"))
+        })
+        .collect();
+    format!("`{name}` by target: {}", values.join(", "))
+}
+
+/// The keywords of a `ByTarget(...)` call, as written.
+fn by_target(text: &str) -> Option<Vec<(String, String)>> {
+    let head = text.find("ByTarget(")?;
+    let inner = text.get(head + "ByTarget(".len()..)?.trim_end().strip_suffix(')')?;
+    let mut out = Vec::new();
+    let mut depth = 0;
+    let mut start = 0;
+    let ends: Vec<usize> = inner
+        .char_indices()
+        .filter(|(_, c)| {
+            match c {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth -= 1,
+                ',' if depth == 0 => return true,
+                _ => {}
+            }
+            false
+        })
+        .map(|(i, _)| i)
+        .chain([inner.len()])
+        .collect();
+    for end in ends {
+        if let Some((key, value)) = inner[start..end].split_once('=') {
+            out.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        start = (end + 1).min(inner.len());
+    }
+    Some(out)
+}
+
+fn escape(name: &str) -> String {
+    name.replace('_', "\\_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_by_target_is_told_per_architecture() {
+        let archs = [Arch::Sm90, Arch::Sm100];
+        assert_eq!(hint_line("occupancy", "2", &archs), "`occupancy` = `2`");
+        assert_eq!(
+            hint_line("num_ctas", "ct.ByTarget(sm_100=min(2, n), default=1)", &archs),
+            "`num_ctas` by target: sm_90 1, sm_100 min(2, n)"
+        );
+        assert_eq!(
+            hint_line("num_ctas", "ByTarget(sm_100=2)", &archs),
+            "`num_ctas` by target: sm_90 the compiler's default, sm_100 2"
+        );
+    }
+}

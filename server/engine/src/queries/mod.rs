@@ -1,0 +1,15 @@
+//! The questions an editor asks, one file each. Answers are plain data with places in bytes.
+
+mod definition;
+mod hover;
+mod kernel_at;
+mod lenses;
+mod references;
+mod symbols;
+mod tests_of;
+mod inlays;
+
+pub use hover::HoverText;
+pub use inlays::Inlay;
+pub use lenses::Lens;
+pub use symbols::WorkspaceSymbol;
