@@ -145,8 +145,12 @@ impl Client {
             loop {
                 reading.pass();
                 match wire::read(&mut output) {
-                    Ok(Some(message)) if sender.send(message).is_ok() => {}
-                    Ok(_) => return,
+                    Ok(Some(message)) => {
+                        if sender.send(message).is_err() {
+                            return;
+                        }
+                    }
+                    Ok(None) => return,
                     // Reaches the test as a message that nothing accepts.
                     Err(error) => {
                         let _ = sender.send(json!({ "unreadable": error.to_string() }));

@@ -9,6 +9,7 @@ mod convert;
 mod lenient;
 mod lifecycle;
 mod notifications;
+mod panics;
 mod pool;
 mod publish;
 mod questions;
@@ -41,7 +42,7 @@ use store::{DocId, Store};
 /// # Errors
 /// Standard input or output is not usable, or a thread cannot be started.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
-    std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    panics::log_all();
     let (input, output) = take_stdio().context("standard input and output are not usable")?;
     let runtime = pool::runtime().context("cannot start the runtime")?;
     let code = runtime.block_on(async {

@@ -38,6 +38,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::{ClientSocket, ExitedError};
 
 use super::lenient;
+use super::panics::reason;
 use framing::{Frame, FrameReader};
 use message::Message;
 use outbox::Outbox;
@@ -281,13 +282,4 @@ fn into_response(
             Response::from_error(id, error)
         }
     }
-}
-
-/// The message of a panic.
-fn reason(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
 }
