@@ -208,6 +208,8 @@ export class Server implements vscode.Disposable {
       initializationOptions: () => this.#settings.configuration(),
       outputChannel: this.#log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
+      // Without it the client shows a message of its own, beside the one of #startFailed.
+      initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => ({
@@ -254,7 +256,12 @@ export class Server implements vscode.Disposable {
     if (session !== this.#session || session.process.child.exitCode !== null) {
       return;
     }
-    this.#fail(`The tileperf server did not start: ${why}`);
+    void this.#enqueue(async () => {
+      if (session === this.#session) {
+        await this.#end();
+        this.#fail(`The tileperf server did not start: ${why}`);
+      }
+    });
   }
 
   #died(session: Session, why: string): void {

@@ -1,5 +1,7 @@
 // The server's life, as the extension manages it: shown, restarted, killed, switched, gone.
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { alive } from "./editor.mjs";
 import { Source } from "./source.mjs";
 import { check, until } from "./until.mjs";
@@ -80,6 +82,27 @@ export function settingsChecks(workspace, editor, machine) {
         await until("no lens", async () => (await w.lenses()).length === 0);
         editor.setMachineSettings(machine);
         await until("the lens again", async () => (await w.lenses()).length === 1);
+      },
+    ],
+    [
+      "a server that never answers is replaced by another one and ended, without a word",
+      async (w) => {
+        const [program, pidFile] = [join(editor.data, "hung"), join(editor.data, "hung.pid")];
+        const script = `#!/bin/sh
+          [ "$1" = --version ] && echo tileperf 0.0.0 && exit
+          echo $$ >'${pidFile}'
+          while :; do sleep 1; done`;
+        writeFileSync(program, script, { mode: 0o755 });
+        editor.setMachineSettings({ "tileperf.server.path": program });
+        const pid = await until("the hung server to start", () =>
+          Number(readFileSync(pidFile, "utf8")),
+        );
+        editor.setMachineSettings(machine);
+        await until(`process ${pid} to end`, () => !alive(pid));
+        await w.open(kernel.path);
+        await w.statusIs(/^tileperf: 4 kernels$/);
+        const seen = await w.notifications();
+        check(seen.length === 0, `there are notifications: ${seen}`);
       },
     ],
     [
