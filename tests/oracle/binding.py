@@ -37,6 +37,7 @@ class Binder:
         self._sites: dict[SourceFile, dict[ast.AST, list[CallSite]]] = {}
         self._shallow: Evaluator | None = None
         self._rests: dict[ast.Call, ast.Tuple] = {}
+        self._rows: dict[ast.Call, ast.Tuple] = {}
 
     def unfollowed(self, found: Def, frame: Frame) -> Values:
         """A parameter while callers are still being collected: only ``self`` is known."""
@@ -167,6 +168,10 @@ class Binder:
             found.extend(self._in_file(file).get(node, []))
         return found
 
+    def row(self, call: ast.Call) -> ast.Tuple:
+        """``pytest.param(a, b)`` as the tuple it stands for."""
+        return self._rows.setdefault(call, ast.Tuple(elts=call.args, ctx=ast.Load()))
+
     def _from_pytest(self, node: FunctionNode, scope: Scope, argument: ast.arg, evaluator: Evaluator) -> Values:
         """Values from ``pytest.mark.parametrize`` and from fixtures of the file."""
         if isinstance(node, ast.Lambda):
@@ -188,7 +193,7 @@ class Binder:
             for rows in evaluator.eval(decorator.args[1], outer):
                 for value, tags in evaluator.contents.element(rows, None, outer).items():
                     cell: Values = {value: tags}
-                    if len(names) > 1:
+                    if len(names) > 1 or (isinstance(value, Container) and value.node in self._rows.values()):
                         cell = evaluator.contents.element(value, index, outer)
                     join(result, cell, frozenset({"parametrize"}))
         fixture = evaluator.scopes(scope.file).module.lookup(argument.arg)

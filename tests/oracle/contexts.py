@@ -171,8 +171,8 @@ class Contexts:
                 return self._is_lookup(node.value)
             case ast.Call(func=ast.Attribute(attr="get", value=container)):
                 return self._is_cache(container)
-            case ast.Call(func=ast.Name(id="getattr")):
-                return True
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str() as name), *_]):
+                return any(isinstance(t, ast.Attribute) and t.attr == name for t in self._attribute_targets())
             case ast.Subscript():
                 return self._is_cache(node.value)
             case ast.Attribute():
@@ -186,7 +186,7 @@ class Contexts:
         return False
 
     def _attribute_targets(self) -> list[ast.expr]:
-        found = []
+        found: list[ast.expr] = []
         for statement in ast.walk(self.file.tree):
             if isinstance(statement, ast.Assign):
                 found.extend(t for t in statement.targets if isinstance(t, ast.Attribute))

@@ -191,7 +191,7 @@ class Evaluator:
             case "expr" | "comp" | "aug" | "with", _ if found.value is not None:
                 values = self.eval(found.value, frame)
                 if found.kind == "with":
-                    values = {Unknown(): NO_TAGS}
+                    values = self._entered(values, frame)
                 for step in found.steps:
                     taken: Values = {}
                     for value, tags in values.items():
@@ -201,6 +201,16 @@ class Evaluator:
                 yield values
             case _:
                 yield {Unknown(): NO_TAGS}
+
+    def _entered(self, values: Values, frame: Frame) -> Values:
+        """What ``with value as name`` binds: what a context manager function yields."""
+        result: Values = {}
+        for value, tags in values.items():
+            if isinstance(value, Elements):
+                join(result, self.contents.element(value, None, frame), tags)
+            else:
+                add(result, Unknown(), NO_TAGS)
+        return result
 
     def _import(self, found: Def, file: SourceFile) -> Values:
         alias = found.node
@@ -353,8 +363,8 @@ class Evaluator:
             return {KernelDecorator(node): NO_TAGS}
         for value, tags in self.eval(node.args[0], frame).items():
             match value:
-                case Func(node=ast.FunctionDef() | ast.AsyncFunctionDef()):
-                    add(result, Kernel(value.file, value.node), tags)
+                case Func(node=ast.FunctionDef() | ast.AsyncFunctionDef() as inner):
+                    add(result, Kernel(value.file, inner), tags)
                 case PyFunc():
                     add(result, value.kernel, tags)
                 case Kernel():
@@ -374,6 +384,12 @@ class Evaluator:
         if name == "functools.partial" and node.args:
             functions = self.eval(node.args[0], frame)
             return {Partial(value, node, frame): tags for value, tags in functions.items()}
+        if name in {"importlib.import_module", "pytest.importorskip"} and node.args:
+            module = node.args[0]
+            if isinstance(module, ast.Constant) and isinstance(module.value, str):
+                return {External(module.value): frozenset({"dynamic"})}
+        if name == "pytest.param":
+            return {Container(self.binder.row(node), frame): NO_TAGS}
         if name == "types.SimpleNamespace":
             return {Instance(None, node, frame): NO_TAGS}
         if last == "cached_replace_hints" and node.args:

@@ -50,11 +50,12 @@ class Counts:
 
 def count(root: Path, spaces: list[Space]) -> list[Counts]:
     """Run every space on every architecture, in one child per architecture."""
-    requests = [_request(space) for space in spaces]
-    results = [Counts() for _ in spaces]
+    results = [_literal(space) for space in spaces]
+    pending = [(result, space) for result, space in zip(results, spaces) if not result.exact]
+    requests = [_request(space) for _, space in pending]
     for arch in ARCHITECTURES:
         answers = _run(root, arch, requests)
-        for result, request, answer in zip(results, requests, answers):
+        for (result, _), request, answer in zip(pending, requests, answers):
             seen = sorted(set(answer["counts"]))
             if not seen:
                 result.reason = answer["error"] or "nothing could be run"
@@ -64,6 +65,20 @@ def count(root: Path, spaces: list[Space]) -> list[Counts]:
                 result.sampled[arch] = seen
                 result.reason = "depends on arguments" if request["depends"] else "depends on the environment"
     return results
+
+
+def _literal(space: Space) -> Counts:
+    """The length of a written-out list that nothing is added to."""
+    node = space.node
+    if not isinstance(node, (ast.List, ast.Tuple)) or any(isinstance(e, ast.Starred) for e in node.elts):
+        return Counts()
+    added = f"{space.name}."
+    for call in ast.walk(_function_around(space) or space.file.tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).startswith(added):
+            return Counts()
+        if isinstance(call, ast.AugAssign) and ast.unparse(call.target) == space.name:
+            return Counts()
+    return Counts(exact=dict.fromkeys(ARCHITECTURES, len(node.elts)))
 
 
 def _request(space: Space) -> dict[str, Any]:
@@ -203,6 +218,8 @@ def _pool(owner: ast.FunctionDef | ast.AsyncFunctionDef, argument: ast.arg) -> l
         return [False, True]
     if any(word in name for word in ("device", "dtype", "tensor")) or "Tensor" in annotation:
         return [{"stub": argument.arg}]
+    if "shape" in name:
+        return [[rows, columns] for rows in (1, 128, 4096) for columns in INTEGERS]
     return [*extra, *INTEGERS]
 
 
@@ -223,7 +240,8 @@ def _run(root: Path, arch: str, requests: list[dict[str, Any]]) -> list[dict[str
         )
     if done.returncode != 0:
         raise RuntimeError(f"counting on {arch} failed: {done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    answers: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return answers
 
 
 # -- in the child ----------------------------------------------------------------
@@ -256,6 +274,13 @@ def _child() -> None:
     print(json.dumps(answers), file=output)
 
 
+def _argument(name: str, value: Any) -> Any:
+    """A sampled argument back from JSON: stubs travel as objects, tuples as arrays."""
+    if isinstance(value, dict):
+        return Stub(name)
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _attempt(request: dict[str, Any], answer: dict[str, Any]) -> None:
     import importlib
 
@@ -271,7 +296,7 @@ def _attempt(request: dict[str, Any], answer: dict[str, Any]) -> None:
         answer["error"] = f"{type(error).__name__}: {error}"
         return
     for arguments in request["arguments"]:
-        values = {k: Stub(k) if isinstance(v, dict) else v for k, v in arguments.items()}
+        values = {name: _argument(name, value) for name, value in arguments.items()}
         try:
             made = function(**values)
             total = sum(1 for _ in itertools.islice(made, MAX_CONFIGS + 1))

@@ -33,7 +33,7 @@ SEARCHES = {
 }
 CONSTANT = {"cuda.tile.Constant", "cuda.tile._stub.Constant"}
 # Ways to reach a kernel that leave the file or its text.
-INDIRECT = {"foreign", "parametrize", "fixture"}
+INDIRECT = {"foreign", "parametrize", "fixture", "dynamic"}
 Fact = dict[str, Any]
 
 

@@ -1,6 +1,6 @@
 """The oracle's command line: the facts of a folder as JSON Lines.
 
-    python3 oracle.py ROOT [--out FILE] [--no-counts]
+python3 oracle.py ROOT [--out FILE] [--no-counts]
 """
 
 from __future__ import annotations

@@ -125,12 +125,14 @@ class SpaceFinder:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return node.name
         parent = file.parents.get(node)
-        while isinstance(parent, ast.Call):
+        while isinstance(parent, ast.Call) and ast.unparse(parent.func) in {"list", "tuple", "sorted", "set"}:
             parent = file.parents.get(parent)
         if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Name, ast.Attribute)):
             return ast.unparse(parent.targets[0]).rsplit(".", 1)[-1]
         if isinstance(parent, ast.AnnAssign) and isinstance(parent.target, ast.Name):
             return parent.target.id
+        if isinstance(parent, ast.keyword):
+            return parent.arg
         return None
 
 

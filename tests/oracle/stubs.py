@@ -6,12 +6,15 @@ answers questions about the device as the simulated architecture would.
 """
 
 from __future__ import annotations
+import __future__
 
+import ast
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
 import types
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +60,8 @@ class Stub:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *args: Any) -> bool:
-        return False
+    def __exit__(self, *args: Any) -> None:
+        pass
 
     def __or__(self, other: Any) -> Any:
         return self
@@ -203,10 +206,6 @@ class CorpusModule(types.ModuleType):
 
 def run_statements(file: Path, namespace: dict[str, Any]) -> None:
     """Run a file's top-level statements one by one; one that fails leaves its names out."""
-    import __future__
-    import ast
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(file.read_bytes())
@@ -225,7 +224,5 @@ def run_statements(file: Path, namespace: dict[str, Any]) -> None:
                 continue
 
 
-def _is_main_guard(statement: Any) -> bool:
-    import ast
-
+def _is_main_guard(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test)

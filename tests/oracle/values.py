@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from corpus import SourceFile
 from scopes import FunctionNode, Scope
@@ -34,7 +34,7 @@ class Frame:
         return 0 if self.caller is None else self.caller.depth + 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def make_frame(
     scope: Scope,
     outer: Frame | None = None,
