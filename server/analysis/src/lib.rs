@@ -2,6 +2,7 @@
 //! global state.
 
 pub mod arch;
+pub mod eval;
 pub mod knobs;
 pub mod model;
 pub mod target;

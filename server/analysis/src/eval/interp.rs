@@ -1,0 +1,572 @@
+//! The interpreter: one run of a piece of Python on one architecture along one path of decisions.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::FunctionDef;
+
+use super::env::{Env, Module, ModuleId, Place, Use};
+use super::heap::{Facts, State};
+use super::paths::Trail;
+use super::seq::Seq;
+use super::slice::Slice;
+use super::space::{Cause, Note, Observed};
+use super::sym::{Kind, Range, SymId, Syms};
+use super::value::{Obj, ObjId, Scope, Value};
+use crate::arch::Arch;
+
+/// Why evaluation cannot go on along this path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Too much work: nothing can be said.
+    Fuel,
+    /// The code raises.
+    Raise,
+}
+
+pub(super) type R<T> = Result<T, Stop>;
+
+/// Nested evaluation beyond this is given up: a thread's stack may be 2 MiB.
+const MAX_DEPTH: u32 = 130;
+
+/// A call in progress.
+#[derive(Clone)]
+pub(super) struct Frame {
+    pub(super) scope: ObjId,
+    pub(super) module: ModuleId,
+    pub(super) item: u32,
+    /// Where a generator puts what it yields.
+    pub(super) out: Option<ObjId>,
+    /// Which statements matter, if not all do.
+    pub(super) slice: Option<Rc<Slice>>,
+}
+
+/// The expression whose value is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Watch {
+    pub(super) place: Place,
+}
+
+/// Modules indexed so far, shared by the queries of one [`super::Evaluator`].
+pub(super) type Modules<'e> = RefCell<FxHashMap<ModuleId, Rc<Module<'e>>>>;
+
+pub(super) struct Interp<'e> {
+    pub(super) env: &'e dyn Env,
+    pub(super) arch: Arch,
+    pub(super) modules: &'e Modules<'e>,
+    pub(super) syms: Syms,
+    pub(super) state: State<'e>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) trail: Trail,
+    /// Holds for the whole run: the decisions taken.
+    pub(super) decided: Facts<'e>,
+    /// Lists longer than this are not walked element by element.
+    pub(super) max_walk: usize,
+    pub(super) fuel: u32,
+    pub(super) watch: Option<Watch>,
+    pub(super) observed: Vec<Observed>,
+    pub(super) notes: Vec<Note>,
+    /// Tests that kept something from being yielded, in this run.
+    pub(super) causes: Vec<Cause>,
+    /// Decisions that this run has split on.
+    pub(super) decisions: Vec<Cause>,
+    /// The test evaluated last.
+    pub(super) at_test: Place,
+    pub(super) guarded: bool,
+    /// For each `try` around us, what the state was where something raised.
+    pub(super) tries: Vec<Option<State<'e>>>,
+    /// Operations met so far that could raise, for all we know.
+    pub(super) risks: u32,
+    pub(super) next_id: ObjId,
+    pub(super) depth: u32,
+    module_scopes: FxHashMap<ModuleId, ObjId>,
+    imports: FxHashMap<SmolStr, Option<ModuleId>>,
+    pub(super) generators: FxHashMap<*const FunctionDef, bool>,
+    pub(super) assigned: FxHashMap<usize, Rc<FxHashSet<&'e str>>>,
+}
+
+impl<'e> Interp<'e> {
+    pub(super) fn new(env: &'e dyn Env, modules: &'e Modules<'e>, arch: Arch) -> Self {
+        Self {
+            env,
+            arch,
+            modules,
+            syms: Syms::default(),
+            state: State::default(),
+            frames: Vec::new(),
+            trail: Trail::default(),
+            decided: Facts::default(),
+            max_walk: usize::MAX,
+            fuel: 0,
+            watch: None,
+            observed: Vec::new(),
+            notes: Vec::new(),
+            causes: Vec::new(),
+            decisions: Vec::new(),
+            at_test: Place {
+                module: ModuleId(u32::MAX),
+                item: 0,
+                span: Span::default(),
+            },
+            guarded: false,
+            tries: Vec::new(),
+            risks: 0,
+            next_id: 0,
+            depth: 0,
+            module_scopes: FxHashMap::default(),
+            imports: FxHashMap::default(),
+            generators: FxHashMap::default(),
+            assigned: FxHashMap::default(),
+        }
+    }
+
+    /// Forgets everything that belongs to one run.
+    pub(super) fn restart(&mut self) {
+        self.state = State::default();
+        self.frames.clear();
+        self.decided = Facts::default();
+        self.observed.clear();
+        self.causes.clear();
+        self.decisions.clear();
+        self.tries.clear();
+        self.risks = 0;
+        self.next_id = 0;
+        self.depth = 0;
+        self.module_scopes.clear();
+        self.syms.restart();
+    }
+
+    pub(super) fn burn(&mut self, steps: usize) -> R<()> {
+        match u32::try_from(steps)
+            .ok()
+            .and_then(|s| self.fuel.checked_sub(s))
+        {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => {
+                self.fuel = 0;
+                Err(Stop::Fuel)
+            }
+        }
+    }
+
+    /// Runs `f` one level deeper; too deep is too much work.
+    pub(super) fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> R<T>) -> R<T> {
+        self.burn(1)?;
+        if self.depth >= MAX_DEPTH {
+            return Err(Stop::Fuel);
+        }
+        self.depth += 1;
+        let out = f(self);
+        self.depth -= 1;
+        out
+    }
+
+    // Objects.
+
+    pub(super) fn alloc(&mut self, obj: Obj<'e>) -> ObjId {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.state.heap.put(id, obj);
+        id
+    }
+
+    pub(super) fn list(&mut self, seq: Seq<'e>) -> Value<'e> {
+        Value::Ref(self.alloc(Obj::List(seq)))
+    }
+
+    /// A tuple if every element is known, else a sequence that behaves like one.
+    pub(super) fn tuple_of(&mut self, seq: Seq<'e>) -> Value<'e> {
+        match seq.values() {
+            Some(values) => Value::tuple(values),
+            None => self.list(seq),
+        }
+    }
+
+    pub(super) fn obj(&self, id: ObjId) -> Option<&Obj<'e>> {
+        self.state.heap.get(id)
+    }
+
+    pub(super) fn obj_mut(&mut self, id: ObjId) -> Option<&mut Obj<'e>> {
+        self.state.heap.get_mut(id)
+    }
+
+    pub(super) fn object_of(&self, value: &Value<'e>) -> Option<&Obj<'e>> {
+        match value {
+            Value::Ref(id) => self.obj(*id),
+            _ => None,
+        }
+    }
+
+    // Unknowns.
+
+    pub(super) fn fresh(&mut self) -> Value<'e> {
+        self.fresh_of(Kind::Any, Range::ALL)
+    }
+
+    pub(super) fn fresh_of(&mut self, kind: Kind, range: Range) -> Value<'e> {
+        Value::Sym(self.syms.fresh(kind, range))
+    }
+
+    pub(super) fn root(&mut self, name: impl Into<SmolStr>) -> Value<'e> {
+        Value::Sym(self.syms.root(name, Kind::Any, Range::ALL))
+    }
+
+    /// A pure function of its operands: known to be equal to itself, nothing else.
+    pub(super) fn pure(&mut self, op: &str, operands: &[Value<'e>]) -> Value<'e> {
+        let args: Option<Vec<_>> = operands.iter().map(Value::arg).collect();
+        match args {
+            Some(args) => {
+                let sym = self.syms.op(op, args);
+                self.settle(Value::Sym(sym))
+            }
+            None => self.fresh(),
+        }
+    }
+
+    pub(super) fn known_range(&self, sym: SymId) -> Option<Range> {
+        match (
+            self.decided.ranges.get(&sym),
+            self.state.facts.ranges.get(&sym),
+        ) {
+            (Some(a), Some(b)) => Some(a.meet(*b)),
+            (a, b) => a.or(b).copied(),
+        }
+    }
+
+    pub(super) fn pin(&self, sym: SymId) -> Option<&Value<'e>> {
+        self.state
+            .facts
+            .pins
+            .get(&sym)
+            .or_else(|| self.decided.pins.get(&sym))
+    }
+
+    /// The value, or the constant that this path has found it to be.
+    pub(super) fn settle(&self, value: Value<'e>) -> Value<'e> {
+        let Value::Sym(sym) = value else { return value };
+        if let Some(v) = self.pin(sym) {
+            return v.clone();
+        }
+        if self.syms.kind(sym) == Kind::Int
+            && let Some(v) = self.sym_range(sym).single()
+        {
+            return Value::Int(v);
+        }
+        value
+    }
+
+    pub(super) fn sym_range(&self, sym: SymId) -> Range {
+        self.syms
+            .range(sym, &|s| match self.pin(s).and_then(Value::int) {
+                Some(v) => Some(Range::only(v)),
+                None => self.known_range(s),
+            })
+    }
+
+    pub(super) fn range(&self, value: &Value<'e>) -> Range {
+        match value {
+            Value::Int(_) | Value::Bool(_) => value.int().map_or(Range::ALL, Range::only),
+            Value::Float(_) => value
+                .arg()
+                .map_or(Range::ALL, |a| self.syms.range_of(&a, &|_| None)),
+            Value::Sym(s) => self.sym_range(*s),
+            Value::OneOf(items) => items
+                .iter()
+                .map(|v| self.range(v))
+                .reduce(Range::hull)
+                .unwrap_or_default(),
+            _ => Range::ALL,
+        }
+    }
+
+    pub(super) fn join_values(syms: &mut Syms, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        if a.same(b) {
+            return a.clone();
+        }
+        if let (Value::Tuple(x), Value::Tuple(y)) = (a, b)
+            && x.len() == y.len()
+        {
+            return Value::tuple(
+                x.iter()
+                    .zip(y.iter())
+                    .map(|(x, y)| Self::join_values(syms, x, y))
+                    .collect(),
+            );
+        }
+        Value::one_of([a.clone(), b.clone()]).unwrap_or_else(|| {
+            let ints: Option<Vec<i64>> = a
+                .alternatives()
+                .iter()
+                .chain(b.alternatives())
+                .map(Value::int)
+                .collect();
+            let (kind, range) = match ints {
+                Some(all) => (
+                    Kind::Int,
+                    Range {
+                        lo: all.iter().min().copied(),
+                        hi: all.iter().max().copied(),
+                    },
+                ),
+                None => (Kind::Any, Range::ALL),
+            };
+            Value::Sym(syms.fresh(kind, range))
+        })
+    }
+
+    pub(super) fn join(&mut self, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        Self::join_values(&mut self.syms, a, b)
+    }
+
+    pub(super) fn join_states(&mut self, a: State<'e>, b: State<'e>) -> R<State<'e>> {
+        self.burn(a.heap.size() * 2 + 1)?;
+        let syms = &mut self.syms;
+        Ok(a.join(b, &mut |x, y| Self::join_values(syms, x, y)))
+    }
+
+    pub(super) fn join_pending(
+        &mut self,
+        a: Option<State<'e>>,
+        b: Option<State<'e>>,
+    ) -> R<Option<State<'e>>> {
+        Ok(match (a, b) {
+            (Some(a), Some(b)) => Some(self.join_states(a, b)?),
+            (a, b) => a.or(b),
+        })
+    }
+
+    /// Something of several that nobody can choose from.
+    pub(super) fn any_of(&mut self, values: Vec<Value<'e>>) -> Value<'e> {
+        values
+            .into_iter()
+            .reduce(|a, b| self.join(&a, &b))
+            .unwrap_or_else(|| self.fresh())
+    }
+
+    // Places and frames.
+
+    pub(super) fn place(&self, span: Span) -> Place {
+        match self.frames.last() {
+            Some(f) => Place {
+                module: f.module,
+                item: f.item,
+                span,
+            },
+            None => Place {
+                module: ModuleId(u32::MAX),
+                item: 0,
+                span,
+            },
+        }
+    }
+
+    pub(super) fn scope_id(&self) -> ObjId {
+        self.frames.last().map_or(0, |f| f.scope)
+    }
+
+    pub(super) fn module_here(&self) -> ModuleId {
+        self.frames.last().map_or(ModuleId(u32::MAX), |f| f.module)
+    }
+
+    pub(super) fn module(&self, id: ModuleId) -> Rc<Module<'e>> {
+        if let Some(module) = self.modules.borrow().get(&id) {
+            return module.clone();
+        }
+        let module = Rc::new(Module::new(self.env.items(id)));
+        self.modules.borrow_mut().insert(id, module.clone());
+        module
+    }
+
+    pub(super) fn module_scope(&mut self, module: ModuleId) -> ObjId {
+        let id = match self.module_scopes.get(&module) {
+            Some(&id) => id,
+            None => {
+                let id = self.next_id;
+                self.next_id += 1;
+                self.module_scopes.insert(module, id);
+                id
+            }
+        };
+        if self.obj(id).is_none() {
+            self.state
+                .heap
+                .put(id, Obj::Scope(Scope::new(None, module)));
+        }
+        id
+    }
+
+    // Names.
+
+    pub(super) fn lookup(&mut self, name: &str) -> R<Value<'e>> {
+        let mut at = Some(self.scope_id());
+        while let Some(id) = at {
+            let Some(Obj::Scope(scope)) = self.obj(id) else {
+                break;
+            };
+            if let Some(value) = scope.get(name) {
+                return Ok(self.settle(value.clone()));
+            }
+            if scope.parent.is_none() {
+                break;
+            }
+            at = scope.parent;
+        }
+        let module = self.module_here();
+        if let Some(value) = self.module_name(module, name)? {
+            return Ok(self.settle(value));
+        }
+        if super::builtins::is_builtin(name) {
+            return Ok(Value::External(SmolStr::new(name)));
+        }
+        let stars = self.module(module).stars.clone();
+        if stars.is_empty() {
+            self.risks += 1;
+        }
+        Ok(self.root(format!("{}:{name}", module.0)))
+    }
+
+    pub(super) fn assign_name(&mut self, name: &str, value: Value<'e>) {
+        let mut id = self.scope_id();
+        if let Some(Obj::Scope(scope)) = self.obj(id)
+            && let Some((_, global)) = scope.outer.iter().find(|(n, _)| n == name)
+        {
+            if *global {
+                let module = scope.module;
+                id = self.module_scope(module);
+            } else {
+                let mut at = scope.parent;
+                while let Some(up) = at {
+                    let Some(Obj::Scope(scope)) = self.obj(up) else {
+                        break;
+                    };
+                    if scope.get(name).is_some() {
+                        id = up;
+                        break;
+                    }
+                    at = scope.parent;
+                }
+            }
+        }
+        if let Some(Obj::Scope(scope)) = self.obj_mut(id) {
+            scope.set(name, value);
+        }
+    }
+
+    /// What a module's top level makes of a name; `None` if it does not bind it.
+    pub(super) fn module_name(&mut self, module: ModuleId, name: &str) -> R<Option<Value<'e>>> {
+        let scope = self.module_scope(module);
+        if let Some(Obj::Scope(s)) = self.obj(scope) {
+            if let Some(value) = s.get(name) {
+                return Ok(Some(value.clone()));
+            }
+            if s.loaded.iter().any(|n| n == name) {
+                return Ok(None);
+            }
+        }
+        let index = self.module(module);
+        if !index.binds(name) {
+            return self.star_name(&index, module, name);
+        }
+        let (tops, names) = index.group(name);
+        let names: Vec<&str> = names
+            .into_iter()
+            .filter(|n| matches!(self.obj(scope), Some(Obj::Scope(s)) if !s.loaded.iter().any(|l| l == n)))
+            .collect();
+        if let Some(Obj::Scope(s)) = self.obj_mut(scope) {
+            s.loaded.extend(names.iter().map(|n| SmolStr::new(n)));
+        }
+        self.run_tops(module, scope, &tops, &names)?;
+        for name in names {
+            self.soften(scope, name, index.use_of(name), module);
+        }
+        Ok(match self.obj(scope) {
+            Some(Obj::Scope(s)) => s.get(name).cloned(),
+            _ => None,
+        })
+    }
+
+    fn star_name(
+        &mut self,
+        index: &Module<'e>,
+        module: ModuleId,
+        name: &str,
+    ) -> R<Option<Value<'e>>> {
+        for &(level, path) in &index.stars {
+            if let Some(other) = self.env.import(module, level, path)
+                && other != module
+                && let Some(value) = self.deeper(|i| i.module_name(other, name))?
+            {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Weakens what the top level says of a name that functions change.
+    fn soften(&mut self, scope: ObjId, name: &str, usage: Use, module: ModuleId) {
+        if usage == Use::Constant {
+            return;
+        }
+        let value = match self.obj(scope) {
+            Some(Obj::Scope(s)) => s.get(name).cloned(),
+            _ => None,
+        };
+        let cold = usage == Use::Cache;
+        match value {
+            Some(Value::Ref(id)) => match self.obj_mut(id) {
+                Some(Obj::List(seq) | Obj::Set(seq)) => {
+                    if cold && seq.len == super::seq::Len::ZERO {
+                        seq.cache = true;
+                    } else {
+                        *seq = Seq::unknown();
+                    }
+                }
+                Some(Obj::Dict(dict)) => {
+                    dict.cache = cold && dict.entries.is_empty();
+                    dict.open = true;
+                    dict.entries
+                        .iter_mut()
+                        .for_each(|(_, _, certain)| *certain = false);
+                }
+                _ => {}
+            },
+            Some(Value::None) if cold => {}
+            Some(Value::Func(_) | Value::Class(_) | Value::Module(_)) | None => {}
+            Some(other) => {
+                let kind = if matches!(other, Value::Bool(_)) {
+                    Kind::Bool
+                } else {
+                    Kind::Any
+                };
+                let sym = self
+                    .syms
+                    .root(format!("{}:{name}", module.0), kind, Range::ALL);
+                if let Some(Obj::Scope(s)) = self.obj_mut(scope) {
+                    s.set(name, Value::Sym(sym));
+                }
+            }
+        }
+    }
+
+    pub(super) fn import(&mut self, from: ModuleId, level: u32, path: &str) -> Option<ModuleId> {
+        let key: SmolStr = format!("{}:{level}:{path}", from.0).into();
+        if let Some(found) = self.imports.get(&key) {
+            return *found;
+        }
+        let found = self.env.import(from, level, path);
+        self.imports.insert(key, found);
+        found
+    }
+
+    pub(super) fn note(&mut self, note: Note) {
+        if self.notes.len() < 32 && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Operators on abstract values. Overflow, division by zero and types that do not fit give an
+//! unknown, never a wrong number.
+
+use super::interp::Interp;
+use super::seq::Seq;
+use super::sym::{Arg, Kind, Range};
+use super::value::{Obj, Value};
+
+/// Pairs of alternatives looked at before giving up.
+const MAX_PAIRS: usize = 64;
+
+/// Whether two values are equal, if they are known well enough.
+pub(super) fn equal_constants(a: &Value<'_>, b: &Value<'_>) -> Option<bool> {
+    use Value as V;
+    match (a, b) {
+        (V::Sym(x), V::Sym(y)) if x == y => Some(true),
+        (V::Sym(_) | V::OneOf(_) | V::External(_), _)
+        | (_, V::Sym(_) | V::OneOf(_) | V::External(_)) => {
+            matches!((a, b), (V::External(x), V::External(y)) if x == y).then_some(true)
+        }
+        (V::Tuple(x), V::Tuple(y)) => {
+            if x.len() != y.len() {
+                return Some(false);
+            }
+            let parts: Vec<Option<bool>> = x
+                .iter()
+                .zip(y.iter())
+                .map(|(a, b)| equal_constants(a, b))
+                .collect();
+            if parts.contains(&Some(false)) {
+                Some(false)
+            } else {
+                parts.iter().all(|p| *p == Some(true)).then_some(true)
+            }
+        }
+        (V::Str(x), V::Str(y)) => Some(x == y),
+        (V::None, V::None) => Some(true),
+        (V::Int(_) | V::Bool(_) | V::Float(_), V::Int(_) | V::Bool(_) | V::Float(_)) => {
+            match (a.int(), b.int()) {
+                (Some(x), Some(y)) => Some(x == y),
+                _ => Some(a.number() == b.number()),
+            }
+        }
+        (V::Ref(x), V::Ref(y)) => (x == y).then_some(true),
+        (V::Ref(_), _) | (_, V::Ref(_)) => {
+            // A sequence that stands for a tuple may equal one.
+            let other = if matches!(a, V::Ref(_)) { b } else { a };
+            if matches!(other, V::Tuple(_)) {
+                None
+            } else {
+                Some(false)
+            }
+        }
+        (V::Func(_), V::Func(_)) | (V::Class(_), V::Class(_)) | (V::Method(_), V::Method(_)) => {
+            a.same(b).then_some(true)
+        }
+        _ => Some(false),
+    }
+}
+
+impl<'e> Interp<'e> {
+    /// Applies `f` to every pair of alternatives.
+    fn pairwise(
+        &mut self,
+        a: &Value<'e>,
+        b: &Value<'e>,
+        f: &mut dyn FnMut(&mut Self, &Value<'e>, &Value<'e>) -> Value<'e>,
+    ) -> Value<'e> {
+        let (xs, ys) = (a.alternatives(), b.alternatives());
+        if xs.len() * ys.len() > MAX_PAIRS {
+            return self.fresh();
+        }
+        let mut out: Option<Value<'e>> = None;
+        for x in xs {
+            for y in ys {
+                let v = f(self, x, y);
+                out = Some(match out {
+                    Some(o) => self.join(&o, &v),
+                    None => v,
+                });
+            }
+        }
+        out.unwrap_or_else(|| self.fresh())
+    }
+
+    pub(super) fn binary(&mut self, op: &str, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        self.pairwise(a, b, &mut |i, a, b| i.binary_one(op, a, b))
+    }
+
+    fn binary_one(&mut self, op: &str, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        if let (Some(x), Some(y)) = (a.int(), b.int()) {
+            if let Some(v) = whole(op, x, y) {
+                return v;
+            }
+        } else if let (Some(x), Some(y)) = (a.number(), b.number()) {
+            if let Some(v) = fraction(op, x, y) {
+                return Value::Float(v);
+            }
+        }
+        match (op, a, b) {
+            ("+", Value::Str(x), Value::Str(y)) => Value::Str(format!("{x}{y}").into()),
+            ("+", Value::Tuple(x), Value::Tuple(y)) => {
+                Value::tuple(x.iter().chain(y.iter()).cloned().collect())
+            }
+            ("+" | "*" | "|" | "&" | "-" | "^", _, _)
+                if self.is_container(a) || self.is_container(b) =>
+            {
+                self.containers(op, a, b)
+            }
+            ("*", Value::Str(_), _) | ("%", Value::Str(_), _) => {
+                self.fresh_of(Kind::Str, Range::ALL)
+            }
+            _ => self.symbolic(op, a, b),
+        }
+    }
+
+    fn symbolic(&mut self, op: &str, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        match (op, a, b) {
+            ("+" | "-" | "|" | "<<" | ">>", Value::Sym(_), Value::Int(0))
+            | ("*" | "//" | "**", Value::Sym(_), Value::Int(1)) => return a.clone(),
+            ("+", Value::Int(0), Value::Sym(_)) | ("*", Value::Int(1), Value::Sym(_)) => {
+                return b.clone();
+            }
+            _ => {}
+        }
+        // `a + b` and `b + a` are one symbol.
+        if matches!(op, "+" | "*" | "&" | "|" | "^")
+            && matches!((a, b), (Value::Int(_), Value::Sym(_)))
+        {
+            return self.pure(op, &[b.clone(), a.clone()]);
+        }
+        self.pure(op, &[a.clone(), b.clone()])
+    }
+
+    fn is_container(&self, value: &Value<'e>) -> bool {
+        match value {
+            Value::Tuple(_) => true,
+            Value::Ref(_) => matches!(
+                self.object_of(value),
+                Some(Obj::List(_) | Obj::Set(_) | Obj::Dict(_))
+            ),
+            _ => false,
+        }
+    }
+
+    fn containers(&mut self, op: &str, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        let seq_of = |i: &Self, v: &Value<'e>| match v {
+            Value::Tuple(items) => Some(Seq::of(items.to_vec())),
+            _ => match i.object_of(v) {
+                Some(Obj::List(seq)) => Some(seq.clone()),
+                _ => None,
+            },
+        };
+        match (op, self.object_of(a), self.object_of(b)) {
+            ("|", Some(Obj::Dict(x)), Some(Obj::Dict(y))) => {
+                let (mut x, y) = (x.clone(), y.clone());
+                x.open |= y.open;
+                for (k, v, certain) in &y.entries {
+                    super::methods::dict_set(&mut x, k, v, *certain);
+                }
+                return Value::Ref(self.alloc(Obj::Dict(x)));
+            }
+            ("|" | "&" | "-" | "^", Some(Obj::Set(x)), Some(Obj::Set(y))) => {
+                let (x, y) = (x.clone(), y.clone());
+                let seq = super::methods::set_operation(op, &x, &y);
+                return Value::Ref(self.alloc(Obj::Set(seq)));
+            }
+            _ => {}
+        }
+        match op {
+            "+" => match (seq_of(self, a), seq_of(self, b)) {
+                (Some(mut x), Some(y)) => {
+                    x.extend(&y);
+                    self.list(x)
+                }
+                // A list and something unknown: at least as long as the list.
+                (Some(mut x), None) if matches!(b, Value::Sym(_)) => {
+                    x.extend(&Seq::unknown());
+                    self.list(x)
+                }
+                (None, Some(y)) if matches!(a, Value::Sym(_)) => {
+                    let mut x = Seq::unknown();
+                    x.extend(&y);
+                    self.list(x)
+                }
+                _ => self.fresh(),
+            },
+            "*" => {
+                let (items, times) = match (seq_of(self, a), seq_of(self, b)) {
+                    (Some(s), None) => (s, b),
+                    (None, Some(s)) => (s, a),
+                    _ => return self.fresh(),
+                };
+                let seq = self.repeat(items, times);
+                if matches!(a, Value::Tuple(_)) || matches!(b, Value::Tuple(_)) {
+                    self.tuple_of(seq)
+                } else {
+                    self.list(seq)
+                }
+            }
+            _ => self.fresh(),
+        }
+    }
+
+    fn repeat(&mut self, items: Seq<'e>, times: &Value<'e>) -> Seq<'e> {
+        let range = self.range(times);
+        let clamp = |v: i64| u64::try_from(v).unwrap_or(0);
+        let times = super::seq::Len {
+            min: range.lo.map_or(0, clamp),
+            max: range.hi.map(clamp),
+        };
+        let len = items.len.times(times);
+        match times.exact() {
+            Some(n) if items.exact() && len.max.is_some_and(|m| m <= 4096) => {
+                let values = items.values().unwrap_or_default();
+                let count = values.len().saturating_mul(n as usize);
+                Seq::of(values.into_iter().cycle().take(count).collect())
+            }
+            _ => items.any_of(len),
+        }
+    }
+
+    pub(super) fn unary(&mut self, op: &str, a: &Value<'e>) -> Value<'e> {
+        if let Value::OneOf(items) = a {
+            let values = items.iter().map(|v| self.unary(op, v)).collect();
+            return self.any_of(values);
+        }
+        match (op, a) {
+            ("-", Value::Float(v)) => Value::Float(-v),
+            ("+", Value::Float(_)) => a.clone(),
+            ("-", _) if a.int().is_some() => match a.int().and_then(i64::checked_neg) {
+                Some(v) => Value::Int(v),
+                None => self.fresh_of(Kind::Int, Range::ALL),
+            },
+            ("+", _) if a.int().is_some() => a.int().map_or(Value::None, Value::Int),
+            ("~", _) if a.int().is_some() => a.int().map_or(Value::None, |v| Value::Int(!v)),
+            ("-", Value::Sym(_)) => self.pure("neg", &[a.clone()]),
+            _ => self.pure(op, &[a.clone()]),
+        }
+    }
+
+    /// `a op b` for one comparison operator.
+    pub(super) fn compare(&mut self, op: &str, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        self.pairwise(a, b, &mut |i, a, b| {
+            let (a, b) = (i.settle(a.clone()), i.settle(b.clone()));
+            let (base, negated) = match op {
+                "!=" | "<>" => ("==", true),
+                ">=" => ("<", true),
+                "is not" => ("is", true),
+                "not in" => ("in", true),
+                "<=" | ">" => ("<", op == "<="),
+                op => (op, false),
+            };
+            let (x, y) = if matches!(op, "<=" | ">") {
+                (&b, &a)
+            } else {
+                (&a, &b)
+            };
+            let value = match base {
+                "==" => i.equal(x, y),
+                "<" => i.less(x, y),
+                "is" => i.identical(x, y),
+                "in" => i.contains(x, y),
+                _ => i.fresh_bool(),
+            };
+            if negated {
+                let cond = i.truth(&value).not();
+                i.cond_value(cond)
+            } else {
+                value
+            }
+        })
+    }
+
+    pub(super) fn fresh_bool(&mut self) -> Value<'e> {
+        self.fresh_of(
+            Kind::Bool,
+            Range {
+                lo: Some(0),
+                hi: Some(1),
+            },
+        )
+    }
+
+    /// A Boolean symbol, or what the path knows it to be.
+    fn test(&mut self, op: &str, args: Option<Vec<Arg>>) -> Value<'e> {
+        match args {
+            Some(args) => {
+                let sym = self.syms.op(op, args);
+                match self.holds(sym) {
+                    Some(b) => Value::Bool(b),
+                    None => Value::Sym(sym),
+                }
+            }
+            None => self.fresh_bool(),
+        }
+    }
+
+    pub(super) fn equal(&mut self, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        if let (Value::Ref(_), Value::Ref(_)) = (a, b) {
+            let seq = |i: &Self, v: &Value<'e>| match i.object_of(v) {
+                Some(Obj::List(s)) => s.values(),
+                _ => None,
+            };
+            if let (Some(x), Some(y)) = (seq(self, a), seq(self, b)) {
+                return match equal_constants(&Value::tuple(x), &Value::tuple(y)) {
+                    Some(b) => Value::Bool(b),
+                    None => self.fresh_bool(),
+                };
+            }
+        }
+        if let Some(known) = equal_constants(a, b) {
+            return Value::Bool(known);
+        }
+        let args = match (a.arg(), b.arg()) {
+            // The symbol first, so that `x == 3` and `3 == x` are one.
+            (Some(x), Some(y)) => Some(if matches!(x, Arg::Sym(_)) || !matches!(y, Arg::Sym(_)) {
+                vec![x, y]
+            } else {
+                vec![y, x]
+            }),
+            _ => None,
+        };
+        self.test("==", args)
+    }
+
+    fn less(&mut self, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        match (a, b) {
+            (Value::Str(x), Value::Str(y)) => return Value::Bool(x < y),
+            (Value::Tuple(x), Value::Tuple(y)) => {
+                // The first difference decides.
+                for (p, q) in x.iter().zip(y.iter()) {
+                    match equal_constants(p, q) {
+                        Some(true) => {}
+                        Some(false) => return self.less(p, q),
+                        None => return self.fresh_bool(),
+                    }
+                }
+                return Value::Bool(x.len() < y.len());
+            }
+            _ => {}
+        }
+        if let (Some(x), Some(y)) = (a.int(), b.int()) {
+            return Value::Bool(x < y);
+        }
+        if let (Some(x), Some(y)) = (a.number(), b.number()) {
+            return Value::Bool(x < y);
+        }
+        let args = a.arg().zip(b.arg()).map(|(x, y)| vec![x, y]);
+        self.test("<", args)
+    }
+
+    fn identical(&mut self, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        match (a, b) {
+            (Value::Sym(_), Value::None) => {
+                let args = a.arg().zip(b.arg()).map(|(x, y)| vec![x, y]);
+                self.test("is", args)
+            }
+            (Value::None, Value::Sym(_)) => self.identical(b, a),
+            (Value::External(_), Value::None) | (Value::None, Value::External(_)) => {
+                self.fresh_bool()
+            }
+            (Value::Bool(x), Value::Bool(y)) => Value::Bool(x == y),
+            // `1 is True` is false although they are equal.
+            (Value::Bool(_), Value::Int(_)) | (Value::Int(_), Value::Bool(_)) => Value::Bool(false),
+            _ => self.equal(a, b),
+        }
+    }
+
+    /// `item in container`.
+    pub(super) fn contains(&mut self, item: &Value<'e>, container: &Value<'e>) -> Value<'e> {
+        let seq = match container {
+            Value::Tuple(items) => Seq::of(items.to_vec()),
+            Value::Str(s) => {
+                return match item {
+                    Value::Str(part) => Value::Bool(s.contains(part.as_str())),
+                    _ => self.fresh_bool(),
+                };
+            }
+            Value::Ref(_) => match self.object_of(container) {
+                Some(Obj::List(s) | Obj::Set(s)) => s.clone(),
+                Some(Obj::Dict(d)) => {
+                    let mut keys = Seq::empty();
+                    d.entries
+                        .iter()
+                        .for_each(|(k, _, certain)| keys.push(k.clone(), *certain));
+                    if d.open && !d.cache {
+                        keys.extend(&Seq::unknown());
+                    }
+                    keys
+                }
+                _ => return self.fresh_bool(),
+            },
+            _ => {
+                let args = item.arg().zip(container.arg()).map(|(x, y)| vec![x, y]);
+                return self.test("in", args);
+            }
+        };
+        let mut maybe = seq.tail.max != Some(0);
+        for slot in &seq.slots {
+            match (equal_constants(item, &slot.value), slot.certain) {
+                (Some(true), true) => return Value::Bool(true),
+                (Some(false), _) => {}
+                _ => maybe = true,
+            }
+        }
+        if !maybe {
+            return Value::Bool(false);
+        }
+        let listed = seq
+            .values()
+            .and_then(|v| v.iter().map(Value::arg).collect::<Option<Vec<_>>>());
+        match (item.arg(), listed) {
+            (Some(Arg::Sym(s)), Some(list)) => {
+                let possible: Vec<Arg> = list
+                    .into_iter()
+                    .filter(|a| {
+                        let range = self.sym_range(s);
+                        !matches!(a, Arg::Int(v) if !range.has(*v))
+                    })
+                    .collect();
+                match possible.as_slice() {
+                    [] => Value::Bool(false),
+                    [one] => self.test("==", Some(vec![Arg::Sym(s), one.clone()])),
+                    _ => self.test("in", Some(vec![Arg::Sym(s), Arg::Many(possible)])),
+                }
+            }
+            _ => self.fresh_bool(),
+        }
+    }
+}
+
+fn whole<'e>(op: &str, x: i64, y: i64) -> Option<Value<'e>> {
+    let shift = || u32::try_from(y).ok().filter(|s| *s < 63);
+    let v = match op {
+        "+" => x.checked_add(y)?,
+        "-" => x.checked_sub(y)?,
+        "*" => x.checked_mul(y)?,
+        "//" => floor_div(x, y)?,
+        "%" => x.checked_sub(floor_div(x, y)?.checked_mul(y)?)?,
+        "**" if y >= 0 => x.checked_pow(u32::try_from(y).ok()?)?,
+        "<<" => x.checked_mul(1i64.checked_shl(shift()?)?)?,
+        ">>" => x.checked_shr(u32::try_from(y).ok()?.min(63))?,
+        "&" => x & y,
+        "|" => x | y,
+        "^" => x ^ y,
+        "/" | "**" => return fraction(op, x as f64, y as f64).map(Value::Float),
+        _ => return None,
+    };
+    Some(Value::Int(v))
+}
+
+fn floor_div(x: i64, y: i64) -> Option<i64> {
+    let q = x.checked_div(y)?;
+    Some(if x % y != 0 && (x < 0) != (y < 0) {
+        q - 1
+    } else {
+        q
+    })
+}
+
+fn fraction(op: &str, x: f64, y: f64) -> Option<f64> {
+    let v = match op {
+        "+" => x + y,
+        "-" => x - y,
+        "*" => x * y,
+        "/" if y != 0.0 => x / y,
+        "//" if y != 0.0 => (x / y).floor(),
+        "%" if y != 0.0 => x - y * (x / y).floor(),
+        "**" => x.powf(y),
+        _ => return None,
+    };
+    v.is_finite().then_some(v)
+}

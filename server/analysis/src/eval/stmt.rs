@@ -1,0 +1,705 @@
+//! Statements.
+
+use std::rc::Rc;
+
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{
+    ClassDef, Expr, ExprKind, FunctionDef, Handler, ImportName, Stmt, StmtKind,
+};
+
+use super::cond::Cond;
+use super::env::{ModuleId, Place, Top};
+use super::heap::State;
+use super::interp::{Frame, Interp, R, Stop};
+use super::seq::Len;
+use super::space::{Cause, Note};
+use super::value::{Class, ClassBody, Code, Obj, ObjId, Value};
+
+/// The ways out of a statement. On the way to the next statement the interpreter's own state is the
+/// one to go on with; for every other way the state is kept here until the loop or the call around
+/// it picks it up.
+pub(super) struct Exits<'e> {
+    pub(super) next: bool,
+    pub(super) brk: Option<State<'e>>,
+    pub(super) cont: Option<State<'e>>,
+    pub(super) ret: Option<(State<'e>, Value<'e>)>,
+}
+
+impl<'e> Exits<'e> {
+    pub(super) fn next() -> Self {
+        Self {
+            next: true,
+            brk: None,
+            cont: None,
+            ret: None,
+        }
+    }
+
+    pub(super) fn none() -> Self {
+        Self {
+            next: false,
+            ..Self::next()
+        }
+    }
+
+    fn pending(&self) -> bool {
+        self.brk.is_some() || self.cont.is_some() || self.ret.is_some()
+    }
+}
+
+impl<'e> Interp<'e> {
+    pub(super) fn join_returns(
+        &mut self,
+        a: Option<(State<'e>, Value<'e>)>,
+        b: Option<(State<'e>, Value<'e>)>,
+    ) -> R<Option<(State<'e>, Value<'e>)>> {
+        Ok(match (a, b) {
+            (Some((s, v)), Some((t, w))) => {
+                let value = self.join(&v, &w);
+                Some((self.join_states(s, t)?, value))
+            }
+            (a, b) => a.or(b),
+        })
+    }
+
+    /// Adds the ways out of a later statement, except the one to the next.
+    fn absorb(&mut self, acc: &mut Exits<'e>, other: Exits<'e>) -> R<()> {
+        acc.brk = self.join_pending(acc.brk.take(), other.brk)?;
+        acc.cont = self.join_pending(acc.cont.take(), other.cont)?;
+        acc.ret = self.join_returns(acc.ret.take(), other.ret)?;
+        acc.next = other.next;
+        Ok(())
+    }
+
+    /// Remembers the present state for the `try` around it.
+    pub(super) fn raised(&mut self) -> R<()> {
+        if let Some(last) = self.tries.pop() {
+            let state = self.state.clone();
+            let joined = self.join_pending(last, Some(state))?;
+            self.tries.push(joined);
+        }
+        Ok(())
+    }
+
+    pub(super) fn exec_block(&mut self, body: &'e [Stmt]) -> R<Exits<'e>> {
+        let slice = self.frames.last().and_then(|f| f.slice.clone());
+        let mut acc = Exits::next();
+        for stmt in body {
+            if slice.as_ref().is_some_and(|s| !s.keeps(stmt.span)) {
+                continue;
+            }
+            match self.deeper(|i| i.exec(stmt)) {
+                Ok(exits) => self.absorb(&mut acc, exits)?,
+                Err(Stop::Raise) if acc.pending() => {
+                    self.raised()?;
+                    acc.next = false;
+                }
+                Err(stop) => return Err(stop),
+            }
+            if !acc.next {
+                break;
+            }
+        }
+        Ok(acc)
+    }
+
+    /// The statements of a module that decide a name, in the module's own scope.
+    pub(super) fn run_tops(
+        &mut self,
+        module: ModuleId,
+        scope: ObjId,
+        tops: &[Top<'e>],
+        names: &[&str],
+    ) -> R<()> {
+        for top in tops {
+            self.frames.push(Frame {
+                scope,
+                module,
+                item: top.item,
+                out: None,
+                slice: None,
+            });
+            let done = match &top.stmt.kind {
+                StmtKind::Import(list) => self.import_names(list, Some(names)),
+                StmtKind::ImportFrom {
+                    module,
+                    level,
+                    names: list,
+                    ..
+                } => self.import_from(module, *level, list, Some(names)),
+                _ => self.deeper(|i| i.exec(top.stmt)).map(|_| ()),
+            };
+            self.frames.pop();
+            match done {
+                Ok(()) | Err(Stop::Raise) => {}
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+
+    fn exec(&mut self, stmt: &'e Stmt) -> R<Exits<'e>> {
+        match &stmt.kind {
+            StmtKind::Expr(value) => {
+                self.eval(value)?;
+            }
+            StmtKind::Assign { targets, value } => {
+                let value = self.eval(value)?;
+                for target in targets {
+                    self.assign(target, value.clone())?;
+                }
+            }
+            StmtKind::AnnAssign {
+                target,
+                value: Some(value),
+                ..
+            } => {
+                let value = self.eval(value)?;
+                self.assign(target, value)?;
+            }
+            StmtKind::AugAssign { target, op, value } => self.augment(target, op, value)?,
+            StmtKind::If { branches, orelse } => return self.exec_if(stmt, branches, orelse),
+            StmtKind::For {
+                target,
+                iter,
+                body,
+                orelse,
+            } => return self.exec_for(stmt, target, iter, body, orelse),
+            StmtKind::While { test, body, orelse } => return self.exec_while(test, body, orelse),
+            StmtKind::Return(value) => {
+                let value = match value {
+                    Some(value) => self.eval(value)?,
+                    None => Value::None,
+                };
+                return Ok(Exits {
+                    ret: Some((std::mem::take(&mut self.state), value)),
+                    ..Exits::none()
+                });
+            }
+            StmtKind::Break => {
+                return Ok(Exits {
+                    brk: Some(std::mem::take(&mut self.state)),
+                    ..Exits::none()
+                });
+            }
+            StmtKind::Continue => {
+                return Ok(Exits {
+                    cont: Some(std::mem::take(&mut self.state)),
+                    ..Exits::none()
+                });
+            }
+            StmtKind::With { items, body } => return self.exec_with(items, body),
+            StmtKind::Try {
+                body,
+                handlers,
+                orelse,
+                finally,
+            } => {
+                return self.exec_try(body, handlers, orelse, finally);
+            }
+            StmtKind::Match { subject, cases } => {
+                self.eval(subject)?;
+                self.note(Note::UnknownBranch(self.place(subject.span)));
+                return self.exec_any(cases);
+            }
+            StmtKind::Raise(_) => return Err(Stop::Raise),
+            StmtKind::Assert { test, .. } => self.exec_assert(test)?,
+            StmtKind::FunctionDef(def) => {
+                let value = self.define(def)?;
+                self.assign_name(&def.name.name, value);
+            }
+            StmtKind::ClassDef(class) => {
+                let value = self.define_class(class);
+                self.assign_name(&class.name.name, value);
+            }
+            StmtKind::Import(names) => self.import_names(names, None)?,
+            StmtKind::ImportFrom {
+                module,
+                level,
+                names,
+                ..
+            } => self.import_from(module, *level, names, None)?,
+            StmtKind::Global(names) | StmtKind::Nonlocal(names) => {
+                let global = matches!(stmt.kind, StmtKind::Global(_));
+                let scope = self.scope_id();
+                if let Some(Obj::Scope(s)) = self.obj_mut(scope) {
+                    s.outer
+                        .extend(names.iter().map(|n| (n.name.clone(), global)));
+                }
+            }
+            StmtKind::Delete(targets) => {
+                for target in targets {
+                    self.delete(target)?;
+                }
+            }
+            StmtKind::Unknown(parts) => {
+                for part in parts {
+                    self.eval(part)?;
+                }
+            }
+            StmtKind::AnnAssign { value: None, .. } | StmtKind::Pass => {}
+        }
+        Ok(Exits::next())
+    }
+
+    /// Runs one of several blocks, or none, nobody knows which.
+    fn exec_any(&mut self, blocks: &'e [Vec<Stmt>]) -> R<Exits<'e>> {
+        let before = self.state.clone();
+        let mut acc = Exits::next();
+        let mut live = Some(before.clone());
+        for block in blocks {
+            self.state = before.clone();
+            match self.exec_block(block) {
+                Ok(mut exits) => {
+                    let next = exits.next.then(|| std::mem::take(&mut self.state));
+                    exits.next = true;
+                    self.absorb(&mut acc, exits)?;
+                    live = self.join_pending(live, next)?;
+                }
+                Err(Stop::Raise) => self.raised()?,
+                Err(stop) => return Err(stop),
+            }
+        }
+        self.state = live.unwrap_or(before);
+        Ok(acc)
+    }
+
+    fn exec_if(
+        &mut self,
+        stmt: &'e Stmt,
+        branches: &'e [(Expr, Vec<Stmt>)],
+        orelse: &'e [Stmt],
+    ) -> R<Exits<'e>> {
+        if let Some(slice) = self.frames.last().and_then(|f| f.slice.clone())
+            && let Some(target) = slice.only_branch(stmt.span)
+        {
+            return self.exec_forced(branches, orelse, target);
+        }
+        let Some(((test, body), rest)) = branches.split_first() else {
+            return self.exec_block(orelse);
+        };
+        let cond = self.cond(test)?;
+        let other = || rest.first().map_or(orelse, |(_, body)| body.as_slice());
+        let place = self.place(test.span);
+        match self.decide(cond) {
+            Some(true) => {
+                if leaves(body) || produces(other()) {
+                    self.cause(place, true);
+                }
+                if leaves(body) {
+                    self.guard(test, cond);
+                }
+                self.exec_block(body)
+            }
+            Some(false) => {
+                if produces(body) || (rest.is_empty() && leaves(orelse)) {
+                    self.cause(place, false);
+                }
+                self.exec_if(stmt, rest, orelse)
+            }
+            None => {
+                if leaves(body) {
+                    self.guard(test, cond);
+                }
+                if produces(body) || leaves(body) || produces(other()) {
+                    self.note(Note::UnknownBranch(place));
+                }
+                self.both(cond, &mut |i| i.exec_block(body), &mut |i| {
+                    i.exec_if(stmt, rest, orelse)
+                })
+            }
+        }
+    }
+
+    /// Enters the one branch that matters (`None`: the `else`), since no other path gets there.
+    fn exec_forced(
+        &mut self,
+        branches: &'e [(Expr, Vec<Stmt>)],
+        orelse: &'e [Stmt],
+        target: Option<usize>,
+    ) -> R<Exits<'e>> {
+        for (at, (test, body)) in branches.iter().enumerate() {
+            let cond = self.cond(test)?;
+            let wanted = target == Some(at);
+            if self.decide_here(cond) == Some(!wanted) {
+                return Err(Stop::Raise);
+            }
+            self.assume(cond, wanted);
+            if wanted {
+                return self.exec_block(body);
+            }
+        }
+        self.exec_block(orelse)
+    }
+
+    /// Runs two branches of which either may be taken.
+    pub(super) fn both(
+        &mut self,
+        cond: Cond,
+        then: &mut dyn FnMut(&mut Self) -> R<Exits<'e>>,
+        otherwise: &mut dyn FnMut(&mut Self) -> R<Exits<'e>>,
+    ) -> R<Exits<'e>> {
+        self.burn(self.state.heap.size())?;
+        let before = self.state.clone();
+        self.assume(cond, true);
+        let first = self.branch(then)?;
+        let after = std::mem::replace(&mut self.state, before);
+        self.assume(cond, false);
+        let second = self.branch(otherwise)?;
+        let (Some(first), Some(second)) = (&first, &second) else {
+            return match (first, second) {
+                (Some(exits), None) => {
+                    self.state = after;
+                    Ok(exits)
+                }
+                (None, Some(exits)) => Ok(exits),
+                _ => Err(Stop::Raise),
+            };
+        };
+        if first.next {
+            if second.next {
+                let now = std::mem::take(&mut self.state);
+                self.state = self.join_states(after, now)?;
+            } else {
+                self.state = after;
+            }
+        }
+        let next = first.next || second.next;
+        let mut acc = Exits::none();
+        for exits in [first, second] {
+            let copy = Exits {
+                next,
+                brk: exits.brk.clone(),
+                cont: exits.cont.clone(),
+                ret: exits.ret.clone(),
+            };
+            self.absorb(&mut acc, copy)?;
+        }
+        Ok(acc)
+    }
+
+    /// A branch that may raise: then it has no way out, and a `try` around learns of it.
+    fn branch(&mut self, run: &mut dyn FnMut(&mut Self) -> R<Exits<'e>>) -> R<Option<Exits<'e>>> {
+        match run(self) {
+            Ok(exits) => Ok(Some(exits)),
+            Err(Stop::Raise) => {
+                self.raised()?;
+                Ok(None)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    pub(super) fn cause(&mut self, place: Place, outcome: bool) {
+        let cause = Cause { place, outcome };
+        if self.causes.len() < 16 && !self.causes.contains(&cause) {
+            self.causes.push(cause);
+        }
+    }
+
+    fn exec_assert(&mut self, test: &'e Expr) -> R<()> {
+        let cond = self.cond(test)?;
+        if self.guard(test, cond) {
+            return Ok(());
+        }
+        let decided = if self.tries.is_empty() {
+            self.decide_here(cond)
+        } else {
+            self.decide(cond)
+        };
+        match decided {
+            Some(true) => Ok(()),
+            Some(false) => Err(Stop::Raise),
+            None => {
+                self.raised()?;
+                self.assume(cond, true);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a test asks if a container is empty: whoever asks guards against it.
+    fn guard(&mut self, test: &'e Expr, cond: Cond) -> bool {
+        let subject = match &test.kind {
+            ExprKind::Unary { op, operand } if op == "not" => operand,
+            ExprKind::Compare { first, .. } => match &first.kind {
+                ExprKind::Call { func, args }
+                    if func.name().is_some_and(|n| n == "len") && args.len() == 1 =>
+                {
+                    return self.guard_subject(&args[0].value, cond);
+                }
+                _ => return false,
+            },
+            _ => test,
+        };
+        self.guard_subject(subject, cond)
+    }
+
+    fn guard_subject(&mut self, subject: &'e Expr, cond: Cond) -> bool {
+        let is_container = match (&subject.kind, cond) {
+            (_, Cond::Filled(..)) => true,
+            (ExprKind::Name(name), _) => match self.lookup(name) {
+                Ok(Value::Tuple(_)) => true,
+                Ok(value) => matches!(
+                    self.object_of(&value),
+                    Some(Obj::List(_) | Obj::Set(_) | Obj::Dict(_))
+                ),
+                Err(_) => false,
+            },
+            _ => false,
+        };
+        self.guarded |= is_container;
+        is_container
+    }
+
+    fn exec_with(&mut self, items: &'e [(Expr, Option<Expr>)], body: &'e [Stmt]) -> R<Exits<'e>> {
+        let mut suppresses = false;
+        for (value, target) in items {
+            self.eval(value)?;
+            if let ExprKind::Call { func, .. } = &value.kind {
+                suppresses |= func.last_ident().is_some_and(|n| n.name == "suppress");
+            }
+            if let Some(target) = target {
+                let entered = self.fresh();
+                self.assign(target, entered)?;
+            }
+        }
+        if suppresses {
+            self.exec_try(body, &[], &[], &[])
+        } else {
+            self.exec_block(body)
+        }
+    }
+
+    /// A `try`; without handlers, one that swallows everything.
+    fn exec_try(
+        &mut self,
+        body: &'e [Stmt],
+        handlers: &'e [Handler],
+        orelse: &'e [Stmt],
+        finally: &'e [Stmt],
+    ) -> R<Exits<'e>> {
+        if handlers.is_empty() && !finally.is_empty() {
+            let exits = self.exec_block(body)?;
+            return self.finish(exits, finally);
+        }
+        let before = self.state.clone();
+        let risks = self.risks;
+        self.tries.push(None);
+        let ran = self.exec_block(body);
+        let mut caught = self.tries.pop().flatten();
+        let mut acc = match ran {
+            Ok(exits) => Some(exits),
+            Err(Stop::Raise) => {
+                let state = std::mem::take(&mut self.state);
+                caught = self.join_pending(caught, Some(state))?;
+                None
+            }
+            Err(stop) => return Err(stop),
+        };
+        if self.risks != risks {
+            // Anything in it may have raised, after any part of its effects.
+            let mut reached = vec![before];
+            if let Some(exits) = &acc {
+                reached.extend(exits.next.then(|| self.state.clone()));
+                reached.extend([&exits.brk, &exits.cont].into_iter().flatten().cloned());
+                reached.extend(exits.ret.as_ref().map(|(s, _)| s.clone()));
+            }
+            for state in reached {
+                caught = self.join_pending(caught, Some(state))?;
+            }
+        }
+        if let Some(exits) = &mut acc
+            && exits.next
+        {
+            let more = self.exec_block(orelse)?;
+            self.absorb(exits, more)?;
+        }
+        let Some(caught) = caught else {
+            return match acc {
+                Some(exits) => self.finish(exits, finally),
+                None => Err(Stop::Raise),
+            };
+        };
+        let handled: Vec<&'e [Stmt]> = match handlers {
+            [] => vec![&[]],
+            some => some.iter().map(|h| h.body.as_slice()).collect(),
+        };
+        let mut live = match &acc {
+            Some(exits) if exits.next => Some(std::mem::take(&mut self.state)),
+            _ => None,
+        };
+        let mut total = acc.unwrap_or_else(Exits::none);
+        for (at, block) in handled.into_iter().enumerate() {
+            self.state = caught.clone();
+            if let Some(name) = handlers.get(at).and_then(|h| h.name.as_ref()) {
+                let error = self.fresh();
+                self.assign_name(&name.name, error);
+            }
+            if let Some(exits) = self.branch(&mut |i| i.exec_block(block))? {
+                let next = exits.next.then(|| std::mem::take(&mut self.state));
+                live = self.join_pending(live, next)?;
+                self.absorb(&mut total, exits)?;
+            }
+        }
+        total.next = live.is_some();
+        if let Some(state) = live {
+            self.state = state;
+        }
+        if !total.next && !total.pending() {
+            return Err(Stop::Raise);
+        }
+        self.finish(total, finally)
+    }
+
+    /// `finally` on the way to the next statement; on the others its effects are left out, it is
+    /// there to clean up.
+    fn finish(&mut self, mut exits: Exits<'e>, finally: &'e [Stmt]) -> R<Exits<'e>> {
+        if exits.next && !finally.is_empty() {
+            let more = self.exec_block(finally)?;
+            self.absorb(&mut exits, more)?;
+        }
+        Ok(exits)
+    }
+
+    fn delete(&mut self, target: &'e Expr) -> R<()> {
+        if let ExprKind::Subscript { value, .. } = &target.kind {
+            let container = self.eval(value)?;
+            if let Value::Ref(id) = container {
+                match self.obj_mut(id) {
+                    Some(Obj::List(seq)) => {
+                        let len = Len {
+                            min: 0,
+                            max: seq.len.max.map(|m| m.saturating_sub(1)),
+                        };
+                        let with = seq.clone().any_of(len);
+                        seq.replace(with);
+                    }
+                    Some(Obj::Dict(dict)) => dict
+                        .entries
+                        .iter_mut()
+                        .for_each(|(_, _, certain)| *certain = false),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // Definitions and imports.
+
+    pub(super) fn define(&mut self, def: &'e FunctionDef) -> R<Value<'e>> {
+        let func = self.closure(Code::Def(def))?;
+        let mut value = Value::Func(Rc::new(func));
+        for decorator in def.decorators.iter().rev() {
+            value = self.decorate(value, decorator)?;
+        }
+        Ok(value)
+    }
+
+    fn define_class(&mut self, class: &'e ClassDef) -> Value<'e> {
+        let scope = self.scope_id();
+        let here = self.place(Span::default());
+        Value::Class(Rc::new(Class {
+            name: class.name.name.clone(),
+            body: ClassBody::Def(class),
+            module: here.module,
+            item: here.item,
+            scope,
+        }))
+    }
+
+    fn import_names(&mut self, names: &'e [ImportName], wanted: Option<&[&str]>) -> R<()> {
+        for name in names {
+            let path = name.name.name.as_str();
+            let (bound, path) = match &name.alias {
+                Some(alias) => (alias.name.as_str(), path),
+                None => {
+                    let first = path.split('.').next().unwrap_or_default();
+                    (first, first)
+                }
+            };
+            if wanted.is_some_and(|w| !w.contains(&bound)) {
+                continue;
+            }
+            self.risks += 1;
+            let value = match self.import(self.module_here(), 0, path) {
+                Some(module) => Value::Module(module),
+                None => Value::External(SmolStr::new(path)),
+            };
+            self.assign_name(bound, value);
+        }
+        Ok(())
+    }
+
+    fn import_from(
+        &mut self,
+        module: &str,
+        level: u32,
+        names: &'e [ImportName],
+        wanted: Option<&[&str]>,
+    ) -> R<()> {
+        let here = self.module_here();
+        for name in names {
+            let bound = name.alias.as_ref().unwrap_or(&name.name).name.as_str();
+            if wanted.is_some_and(|w| !w.contains(&bound)) {
+                continue;
+            }
+            self.risks += 1;
+            let wanted_name = name.name.name.as_str();
+            let separator = if module.is_empty() { "" } else { "." };
+            let path = format!("{module}{separator}{wanted_name}");
+            let value = match self.import(here, level, module) {
+                Some(from) => match self.deeper(|i| i.module_name(from, wanted_name))? {
+                    Some(value) => value,
+                    None => match self.import(here, level, &path) {
+                        Some(submodule) => Value::Module(submodule),
+                        None => self.root(format!("{}:{wanted_name}", from.0)),
+                    },
+                },
+                None => match self.import(here, level, &path) {
+                    Some(submodule) => Value::Module(submodule),
+                    None => Value::External(format!("{}{path}", ".".repeat(level as usize)).into()),
+                },
+            };
+            self.assign_name(bound, value);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a block can add something to a space.
+pub(super) fn produces(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        if matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            return false;
+        }
+        let mut found = matches!(stmt.kind, StmtKind::Return(Some(_)));
+        stmt.own_exprs(&mut |e| {
+            e.walk(&mut |e| {
+                found |= match &e.kind {
+                    ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
+                    ExprKind::Call { func, .. } => func.last_ident().is_some_and(|n| {
+                        matches!(
+                            n.name.as_str(),
+                            "append" | "extend" | "add" | "update" | "insert"
+                        )
+                    }),
+                    _ => false,
+                }
+            })
+        });
+        found || stmt.blocks().into_iter().any(produces)
+    })
+}
+
+/// Whether a block surely ends the round or the function.
+pub(super) fn leaves(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|s| {
+        matches!(
+            s.kind,
+            StmtKind::Continue | StmtKind::Break | StmtKind::Return(_) | StmtKind::Raise(_)
+        )
+    })
+}
