@@ -12,7 +12,10 @@ use clap_complete::Shell;
 /// For zsh:   tileperf completions zsh > "${fpath[1]}/_tileperf"
 /// For fish:  tileperf completions fish > ~/.config/fish/completions/tileperf.fish
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    about = "Print a script that teaches your shell to complete tileperf commands"
+)]
 pub(crate) struct CompletionsArgs {
     /// The shell to print the script for.
     shell: Shell,

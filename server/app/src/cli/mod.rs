@@ -5,7 +5,11 @@
 //! program quietly.
 
 mod completions;
+mod config;
+mod facts;
+mod facts_text;
 mod lsp;
+mod workspace;
 
 use std::io;
 use std::process::ExitCode;
@@ -22,7 +26,6 @@ use crate::logging::{self, Level, Sink};
 #[command(
     name = "tileperf",
     version,
-    propagate_version = true,
     arg_required_else_help = true
 )]
 struct Cli {
@@ -35,6 +38,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Lsp(lsp::LspArgs),
+    Facts(facts::FactsArgs),
+    Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -52,6 +57,13 @@ struct LoggingArgs {
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
+    // The guard of child processes is this program again. It is no command for people, and has to
+    // come before anything that starts a thread.
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == "guard") {
+        std::process::exit(tileperf_proc::guard_main(args));
+    }
+    tileperf_proc::guard_with_this_program();
     let cli = Cli::parse();
     let is_server = matches!(cli.command, Command::Lsp(_));
     let default = if is_server { Level::Info } else { Level::Warn };
@@ -71,6 +83,8 @@ pub(crate) fn run() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Lsp(args) => lsp::run(&args),
+        Command::Facts(args) => facts::run(&args),
+        Command::Config(args) => config::run(&args),
         Command::Completions(args) => completions::run(&args, &mut Cli::command()),
     };
     let code = outcome.unwrap_or_else(|error| failed(&error));

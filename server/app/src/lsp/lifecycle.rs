@@ -1,59 +1,24 @@
-//! `initialize`, `initialized` and `shutdown`: what client and server agree on.
+//! `initialize`, `initialized` and `shutdown`.
 
-use std::path::PathBuf;
-
-use tileperf_syntax::Encoding;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
-    DiagnosticOptions, DiagnosticServerCapabilities, InitializeParams, InitializeResult, OneOf,
-    SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities,
-    WorkspaceServerCapabilities,
+    CodeLensOptions, DiagnosticOptions, DiagnosticServerCapabilities, HoverProviderCapability,
+    InitializeParams, InitializeResult, OneOf, SaveOptions, ServerCapabilities, ServerInfo,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 
-use super::{Server, convert};
+use super::server::Server;
+use super::session::{self, Session};
+use super::{background, convert, settings};
 
-/// What was agreed with the client at `initialize`; fixed for the session.
-#[derive(Debug)]
-pub(super) struct Session {
-    /// The unit of columns.
-    pub(super) encoding: Encoding,
-    /// The client asks for diagnostics; else they are pushed. Never both.
-    pub(super) pulls_diagnostics: bool,
-    /// The folders the editor has open.
-    pub(super) roots: Vec<PathBuf>,
-}
-
-impl Session {
-    fn new(params: &InitializeParams) -> Self {
-        let text_document = params.capabilities.text_document.as_ref();
-        Self {
-            encoding: convert::encoding(params),
-            pulls_diagnostics: text_document.is_some_and(|t| t.diagnostic.is_some()),
-            roots: roots(params),
-        }
-    }
-}
-
-/// The workspace folders, or what older clients say instead.
-fn roots(params: &InitializeParams) -> Vec<PathBuf> {
-    if let Some(folders) = &params.workspace_folders {
-        return folders
-            .iter()
-            .filter_map(|folder| convert::path(&folder.uri))
-            .collect();
-    }
-    #[expect(
-        deprecated,
-        reason = "clients from before workspace folders send nothing else"
-    )]
-    let root = params.root_uri.as_ref().and_then(convert::path);
-    root.into_iter().collect()
-}
-
-/// Answers `initialize`.
-pub(super) fn initialize(server: &Server, params: &InitializeParams) -> Result<InitializeResult> {
-    let session = server.session.get_or_init(|| Session::new(params));
+/// Answers `initialize`: agrees on capabilities and gives the engine its workspace. Nothing is
+/// indexed yet; the engine sleeps until a file mentions cuTile.
+pub(super) fn initialize(server: &Server, params: InitializeParams) -> Result<InitializeResult> {
+    let session = server
+        .session
+        .get_or_init(|| Session::new(&params.capabilities));
+    let roots = session::roots(&params);
     let client = params.client_info.as_ref();
     tracing::info!(
         "tileperf {} for {}: {:?}, diagnostics {}, {} workspace folder(s)",
@@ -71,8 +36,13 @@ pub(super) fn initialize(server: &Server, params: &InitializeParams) -> Result<I
         } else {
             "pushed"
         },
-        session.roots.len(),
+        roots.len(),
     );
+    let options = params.initialization_options.unwrap_or_default();
+    server.roots().clone_from(&roots);
+    // What is wrong is said at `initialized`: before it, the client may not be shown anything.
+    let (editor, trusted) = settings::at_start(options);
+    server.engine.configure(roots, editor, Vec::new(), trusted);
     Ok(InitializeResult {
         capabilities: capabilities(session),
         server_info: Some(ServerInfo {
@@ -83,6 +53,8 @@ pub(super) fn initialize(server: &Server, params: &InitializeParams) -> Result<I
     })
 }
 
+/// What the server offers. Surfaces that the settings switch off are offered as well, and then
+/// answer with nothing: a setting can be switched on again without a restart.
 fn capabilities(session: &Session) -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(convert::encoding_kind(session.encoding)),
@@ -96,6 +68,16 @@ fn capabilities(session: &Session) -> ServerCapabilities {
                 ..TextDocumentSyncOptions::default()
             },
         )),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        code_lens_provider: Some(CodeLensOptions {
+            resolve_provider: Some(false),
+        }),
+        inlay_hint_provider: Some(OneOf::Left(true)),
         diagnostic_provider: session.pulls_diagnostics.then(|| {
             DiagnosticServerCapabilities::Options(DiagnosticOptions {
                 identifier: Some("tileperf".into()),
@@ -112,6 +94,13 @@ fn capabilities(session: &Session) -> ServerCapabilities {
         }),
         ..ServerCapabilities::default()
     }
+}
+
+/// The client is ready: from now on it may be shown something.
+pub(super) fn initialized(server: &Server) {
+    server.show_problems(&server.engine.settings_problems());
+    background::start(server);
+    server.engine.probe();
 }
 
 /// Answers `shutdown`. The process ends at `exit`; nothing here may delay it.

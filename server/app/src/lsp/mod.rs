@@ -3,39 +3,35 @@
 //! [`transport`] moves messages, [`lifecycle`] agrees with the client on what is possible,
 //! `requests` and `notifications` hold one file per method. A method's file guards, converts from
 //! the protocol's types, calls the engine and converts back; [`convert`] is the only place that
-//! knows both kinds of types.
+//! knows both kinds of types. [`background`] tells the client what the engine does on its own.
 
+mod about;
+mod background;
 mod convert;
 mod lenient;
 mod lifecycle;
+mod names;
+mod notices;
 mod notifications;
 mod panics;
 mod pool;
 mod publish;
 mod questions;
 mod requests;
-mod store;
+mod server;
+mod session;
+mod settings;
 mod transport;
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
-use tower_lsp::jsonrpc::Result;
-use tower_lsp::ls_types::{
-    DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DidSaveTextDocumentParams, DocumentDiagnosticParams,
-    DocumentDiagnosticReportResult, InitializeParams, InitializeResult, Uri,
-};
-use tower_lsp::{Client, LanguageServer, LspService};
+use tower_lsp::LspService;
 
-use lifecycle::Session;
-use publish::Publisher;
-use questions::Questions;
-use store::{DocId, Store};
+use server::Server;
 
 /// Runs the language server; returns the protocol's exit code.
 ///
@@ -71,81 +67,4 @@ fn take_stdio() -> io::Result<(File, File)> {
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     Ok((input, output))
-}
-
-/// The state of a session, shared by all handlers.
-#[derive(Debug)]
-pub(crate) struct Server {
-    client: Client,
-    questions: Questions,
-    documents: Arc<Store>,
-    publisher: Arc<Publisher>,
-    /// Set by `initialize`; no handler runs before it.
-    session: OnceLock<Session>,
-}
-
-impl Server {
-    fn new(client: Client) -> Self {
-        let server = Self {
-            questions: Questions::new(client.clone()),
-            documents: Arc::default(),
-            publisher: Arc::default(),
-            session: OnceLock::new(),
-            client,
-        };
-        let publisher = Arc::clone(&server.publisher);
-        let documents = Arc::clone(&server.documents);
-        let client = server.client.clone();
-        tokio::spawn(async move { publisher.run(&documents, &client).await });
-        server
-    }
-
-    /// Notes that a document was opened, changed or closed, for a client that diagnostics are
-    /// pushed to.
-    fn diagnostics_due(&self, id: DocId, uri: Uri) {
-        if self
-            .session()
-            .is_some_and(|session| !session.pulls_diagnostics)
-        {
-            self.publisher.mark(id, uri);
-        }
-    }
-
-    /// What was agreed at `initialize`; `None` before it.
-    fn session(&self) -> Option<&Session> {
-        self.session.get()
-    }
-}
-
-impl LanguageServer for Server {
-    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
-        lifecycle::initialize(self, &params)
-    }
-
-    async fn shutdown(&self) -> Result<()> {
-        lifecycle::shutdown()
-    }
-
-    async fn did_open(&self, params: DidOpenTextDocumentParams) {
-        notifications::did_open::handle(self, params);
-    }
-
-    async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        notifications::did_change::handle(self, params);
-    }
-
-    async fn did_close(&self, params: DidCloseTextDocumentParams) {
-        notifications::did_close::handle(self, params);
-    }
-
-    async fn did_save(&self, _: DidSaveTextDocumentParams) {}
-
-    async fn did_change_workspace_folders(&self, _: DidChangeWorkspaceFoldersParams) {}
-
-    async fn diagnostic(
-        &self,
-        params: DocumentDiagnosticParams,
-    ) -> Result<DocumentDiagnosticReportResult> {
-        requests::diagnostic::handle(self, &params)
-    }
 }

@@ -5,13 +5,14 @@
 //! answer at its end and nothing is ever queued twice.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use tileperf_engine::{DocId, Engine};
 use tokio::sync::Notify;
 use tower_lsp::Client;
 use tower_lsp::ls_types::Uri;
 
-use super::store::{DocId, Store};
+use super::pool;
 
 /// The documents whose diagnostics are due, with the names under which the client knows them.
 #[derive(Debug, Default)]
@@ -21,6 +22,23 @@ pub(super) struct Publisher {
 }
 
 impl Publisher {
+    /// Starts answering, for as long as the runtime lives.
+    pub(super) fn start(engine: Engine, client: Client) -> Arc<Self> {
+        let publisher = Arc::new(Self::default());
+        let this = Arc::clone(&publisher);
+        tokio::spawn(async move {
+            loop {
+                this.wake.notified().await;
+                let due =
+                    std::mem::take(&mut *this.due.lock().unwrap_or_else(PoisonError::into_inner));
+                for (id, uri) in due {
+                    publish(&engine, &client, id, uri).await;
+                }
+            }
+        });
+        publisher
+    }
+
     /// Notes that a document was opened, changed or closed.
     pub(super) fn mark(&self, id: DocId, uri: Uri) {
         self.due
@@ -29,17 +47,20 @@ impl Publisher {
             .insert(id, uri);
         self.wake.notify_one();
     }
+}
 
-    /// Answers until the runtime ends.
-    pub(super) async fn run(&self, documents: &Store, client: &Client) {
-        loop {
-            self.wake.notified().await;
-            let due = std::mem::take(&mut *self.due.lock().unwrap_or_else(PoisonError::into_inner));
-            for (id, uri) in due {
-                // A closed document gets an empty list without a version.
-                let version = documents.document(&id).map(|document| document.version);
-                client.publish_diagnostics(uri, Vec::new(), version).await;
-            }
+/// Publishes a document's diagnostics with the version that was analysed. A closed document gets an
+/// empty list without a version.
+async fn publish(engine: &Engine, client: &Client, id: DocId, uri: Uri) {
+    let open = engine.text(&id).map(|(version, _)| version);
+    let version = match open {
+        Some(version) if engine.is_awake() => {
+            let engine = engine.clone();
+            // The analysis is what diagnostics come from; lenses and hints find it done.
+            let analysed = pool::caught("diagnostics", move || Some(engine.analyzed(&id)?.version));
+            Some(analysed.await.flatten().unwrap_or(version))
         }
-    }
+        open => open,
+    };
+    client.publish_diagnostics(uri, Vec::new(), version).await;
 }

@@ -2,7 +2,7 @@
 
 use tower_lsp::ls_types::WorkDoneProgressCancelParams;
 
-use crate::lsp::Server;
+use crate::lsp::server::Server;
 
 /// The user pressed Cancel on a progress display. The server starts no work under a progress that
 /// it offers to cancel yet, so an unknown token is all that can come.

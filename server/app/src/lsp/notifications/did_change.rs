@@ -2,7 +2,8 @@
 
 use tower_lsp::ls_types::DidChangeTextDocumentParams;
 
-use crate::lsp::{Server, convert};
+use crate::lsp::convert;
+use crate::lsp::server::Server;
 
 /// Applies edits, in their order.
 pub(in crate::lsp) fn handle(server: &Server, params: DidChangeTextDocumentParams) {
@@ -11,15 +12,11 @@ pub(in crate::lsp) fn handle(server: &Server, params: DidChangeTextDocumentParam
         return;
     };
     let changes = convert::changes(params.content_changes);
-    if server
-        .documents
+    if let Err(error) = server
+        .engine
         .change(&id, document.version, changes, session.encoding)
-        .is_err()
     {
-        tracing::warn!(
-            "a change to a document that is not open: {}",
-            document.uri.as_str()
-        );
+        tracing::warn!("a change to {}: {error}", document.uri.as_str());
         return;
     }
     server.diagnostics_due(id, document.uri);

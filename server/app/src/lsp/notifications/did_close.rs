@@ -2,7 +2,8 @@
 
 use tower_lsp::ls_types::DidCloseTextDocumentParams;
 
-use crate::lsp::{Server, convert};
+use crate::lsp::convert;
+use crate::lsp::server::Server;
 
 /// Gives the text of a document back to the file system.
 pub(in crate::lsp) fn handle(server: &Server, params: DidCloseTextDocumentParams) {
@@ -10,6 +11,7 @@ pub(in crate::lsp) fn handle(server: &Server, params: DidCloseTextDocumentParams
     let Some(id) = convert::document_id(&uri) else {
         return;
     };
-    server.documents.close(&id);
+    server.engine.close(&id);
+    server.names.closed(&id);
     server.diagnostics_due(id, uri);
 }

@@ -2,7 +2,8 @@
 
 use tower_lsp::ls_types::DidOpenTextDocumentParams;
 
-use crate::lsp::{Server, convert};
+use crate::lsp::convert;
+use crate::lsp::server::Server;
 
 /// Takes over the text of a document from the file system.
 pub(in crate::lsp) fn handle(server: &Server, params: DidOpenTextDocumentParams) {
@@ -14,8 +15,9 @@ pub(in crate::lsp) fn handle(server: &Server, params: DidOpenTextDocumentParams)
         );
         return;
     };
+    server.names.opened(id.clone(), document.uri.clone());
     server
-        .documents
+        .engine
         .open(id.clone(), document.version, document.text);
     server.diagnostics_due(id, document.uri);
 }

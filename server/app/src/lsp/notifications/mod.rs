@@ -2,5 +2,8 @@
 
 pub(super) mod cancel_progress;
 pub(super) mod did_change;
+pub(super) mod did_change_configuration;
+pub(super) mod did_change_watched_files;
+pub(super) mod did_change_workspace_folders;
 pub(super) mod did_close;
 pub(super) mod did_open;

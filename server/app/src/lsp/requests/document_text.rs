@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::Uri;
 
-use crate::lsp::{Server, convert};
+use crate::lsp::convert;
+use crate::lsp::server::Server;
 
 #[derive(Debug, Deserialize)]
 pub(in crate::lsp) struct Params {
@@ -22,9 +23,9 @@ pub(in crate::lsp) async fn handle(
     server: &Server,
     params: Params,
 ) -> Result<Option<DocumentText>> {
-    let document = convert::document_id(&params.uri).and_then(|id| server.documents.document(&id));
-    Ok(document.map(|document| DocumentText {
-        version: document.version,
-        text: document.text.as_str().to_owned(),
+    let document = convert::document_id(&params.uri).and_then(|id| server.engine.text(&id));
+    Ok(document.map(|(version, text)| DocumentText {
+        version,
+        text: text.as_str().to_owned(),
     }))
 }

@@ -1,7 +1,16 @@
-//! One file per request. A handler takes what it needs of the current state before its first wait,
-//! so that it answers for the documents as they were when the request arrived.
+//! One file per request. A handler takes what it needs of the session before its first wait and
+//! asks the engine on the pool, about one version of the document (see [`super::about`]).
 
+pub(super) mod code_lens;
+pub(super) mod definition;
 pub(super) mod diagnostic;
+pub(super) mod document_highlight;
+pub(super) mod document_symbol;
 pub(super) mod document_text;
+pub(super) mod hover;
+pub(super) mod inlay_hint;
+pub(super) mod references;
 pub(super) mod server_info;
+mod symbol_kind;
 pub(super) mod test_hooks;
+pub(super) mod workspace_symbol;

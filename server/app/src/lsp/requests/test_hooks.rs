@@ -9,7 +9,8 @@ use tower_lsp::ls_types::ConfigurationParams;
 use tower_lsp::ls_types::request::WorkspaceConfiguration;
 use tower_lsp::{LspServiceBuilder, jsonrpc};
 
-use crate::lsp::{Server, pool};
+use crate::lsp::pool;
+use crate::lsp::server::Server;
 
 /// Adds the hooks to a service.
 pub(in crate::lsp) fn register(service: LspServiceBuilder<Server>) -> LspServiceBuilder<Server> {
