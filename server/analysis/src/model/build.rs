@@ -503,12 +503,10 @@ impl<'a> Build<'a> {
     }
 
     fn registration(&mut self, item: usize, call: &'a Call, at: At) {
-        if self
-            .names
-            .paths(&call.callee, at)
-            .iter()
-            .any(|p| p.starts_with("torch."))
-        {
+        let paths = self.names.paths(&call.callee, at);
+        let named = call.callee.last().is_some_and(|n| n == "register_impl");
+        let imported = paths.iter().any(|p| p.ends_with(".register_impl"));
+        if !(named || imported) || paths.iter().any(|p| p.starts_with("torch.")) {
             return;
         }
         let text = |arg: Option<&CallArg>| match arg.map(|a| &a.value) {
@@ -591,9 +589,7 @@ impl<'a> Build<'a> {
                     absolute.start as usize,
                     absolute.start as usize + trimmed.len(),
                 );
-                let tail = trimmed
-                    .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
-                    .map_or(0, |i| i + 1);
+                let tail = last_word(trimmed);
                 (
                     span,
                     Span::new(span.start as usize + tail, span.end as usize),
@@ -601,10 +597,18 @@ impl<'a> Build<'a> {
             }
             _ => {
                 let arg = &call.args[0];
-                (
-                    self.place(item, arg.span),
-                    self.place(item, arg.ident.unwrap_or(arg.span)),
-                )
+                let mut span = self.place(item, arg.span);
+                let mut ident = self.place(item, arg.ident.unwrap_or(arg.span));
+                // `k._pyfunc` names the kernel `k`.
+                let text = self.text.get(span.range()).unwrap_or("");
+                if let Some(base) = text.strip_suffix("._pyfunc") {
+                    span.end = span.start + base.len() as u32;
+                    ident = Span {
+                        start: span.start + last_word(base) as u32,
+                        end: span.end,
+                    };
+                }
+                (span, ident)
             }
         };
         let use_ = HintUse {
@@ -908,6 +912,11 @@ fn is_candidate(call: &Call, kind: SiteKind, aliases: &FxHashSet<&str>) -> bool 
             .callee
             .last()
             .is_some_and(|n| aliases.contains(n.as_str()))
+}
+
+/// Where the identifier at the end of a text starts.
+fn last_word(text: &str) -> usize {
+    text.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |i| i + 1)
 }
 
 /// `f._pyfunc`: the Python function of a kernel, to be wrapped again.

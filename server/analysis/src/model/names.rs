@@ -451,6 +451,7 @@ impl<'a> Search<'_, 'a> {
             (
                 _,
                 "cached_replace_hints"
+                | "param"
                 | "partial"
                 | "wraps"
                 | "list"
@@ -503,7 +504,12 @@ impl<'a> Search<'_, 'a> {
     /// What calling a function of this file gives: its returns, with parameters replaced.
     fn returned(&mut self, def: At, args: &'a [(Option<SmolStr>, Value)], at: At) {
         let scope = self.names.scope(def);
-        for value in &scope.returns {
+        let is_context = scope.def.as_ref().is_some_and(|d| {
+            d.decorators.iter().any(|d| d.value.last().is_some_and(|n| n == "contextmanager"))
+        });
+        // `with f() as k`: what a context manager yields.
+        let yields: &[Value] = if is_context { &scope.yields } else { &[] };
+        for value in scope.returns.iter().chain(yields) {
             for target in self.aside(value, def) {
                 match target {
                     Target::Param(function, index) if function == def => {

@@ -56,6 +56,8 @@ pub(crate) struct Scope {
     pub(crate) parent: usize,
     pub(crate) binds: Vec<Bind>,
     pub(crate) returns: Vec<Value>,
+    /// What a generator yields.
+    pub(crate) yields: Vec<Value>,
     pub(crate) def: Option<Def>,
     globals: FxHashSet<SmolStr>,
     nonlocals: FxHashSet<SmolStr>,
@@ -95,11 +97,9 @@ pub(crate) struct Decorator {
 pub(crate) struct ParamInfo {
     pub(crate) name: Ident,
     pub(crate) annotation: Option<Span>,
-    /// The annotation with subscripts taken off, and the subscript's place.
+    /// The annotation with its subscript taken off.
     pub(crate) annotation_value: Option<Value>,
-    pub(crate) constant_of: Option<Span>,
     pub(crate) default: Option<Value>,
-    pub(crate) stars: u8,
 }
 
 /// A call expression.
@@ -156,6 +156,7 @@ impl Scanner {
             parent,
             binds: Vec::new(),
             returns: Vec::new(),
+            yields: Vec::new(),
             def,
             globals: FxHashSet::default(),
             nonlocals: FxHashSet::default(),
@@ -432,11 +433,35 @@ impl Scanner {
         self.bind(&def.name.name, Value::Def(scope));
         let outer = std::mem::replace(&mut self.scope, scope);
         self.params(&def.params);
+        self.parametrized(&def.decorators);
         // What guarded the definition does not guard the call.
         let guards = self.guard.suspend();
         self.block(&def.body);
         self.guard.resume(guards);
         self.scope = outer;
+    }
+
+    /// `@pytest.mark.parametrize("kernel, n", [(k, 1), ...])` binds the parameters it names.
+    fn parametrized(&mut self, decorators: &[Expr]) {
+        for decorator in decorators {
+            let ExprKind::Call { func, args } = &decorator.kind else { continue };
+            let [names, values, ..] = args.as_slice() else { continue };
+            if func.last_ident().is_none_or(|i| i.name != "parametrize") {
+                continue;
+            }
+            let names: Vec<&str> = match &names.value.kind {
+                ExprKind::Str(text) => text.split(',').map(str::trim).collect(),
+                ExprKind::Tuple(items) | ExprKind::List(items) => {
+                    items.iter().filter_map(|i| if let ExprKind::Str(s) = &i.kind { Some(s.as_str()) } else { None }).collect()
+                }
+                _ => continue,
+            };
+            let each = Value::Item(Box::new(Value::of(&values.value)), None);
+            for (i, name) in names.iter().enumerate() {
+                let value = if names.len() == 1 { each.clone() } else { Value::Item(Box::new(each.clone()), Some(i)) };
+                self.bind(&SmolStr::new(name), value);
+            }
+        }
     }
 
     fn params(&mut self, params: &[Param]) {
@@ -500,6 +525,10 @@ impl Scanner {
                     }
                 }
             }
+            ExprKind::Yield(Some(value)) => {
+                let value = Value::of(value);
+                self.out.scopes[self.scope].yields.push(value);
+            }
             ExprKind::Named { target, value } => {
                 let value = Value::of(value);
                 self.guard.bound(&target.name, &value);
@@ -549,21 +578,15 @@ fn decorator(expr: &Expr) -> Decorator {
 }
 
 fn param(param: &Param) -> ParamInfo {
-    let mut constant_of = None;
-    let annotation_value = param.annotation.as_ref().map(|a| match &a.kind {
-        ExprKind::Subscript { value, index } => {
-            constant_of = index.first().map(|i| i.span);
-            Value::of(value)
-        }
+    let bare = |a: &Expr| match &a.kind {
+        ExprKind::Subscript { value, .. } => Value::of(value),
         _ => Value::of(a),
-    });
+    };
     ParamInfo {
         name: param.name.clone(),
         annotation: param.annotation.as_ref().map(|a| a.span),
-        annotation_value,
-        constant_of,
+        annotation_value: param.annotation.as_ref().map(bare),
         default: param.default.as_ref().map(Value::of),
-        stars: param.stars,
     }
 }
 

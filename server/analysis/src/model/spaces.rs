@@ -70,32 +70,72 @@ impl<'a> Follow<'_, 'a> {
                     self.visit(inner, at, name);
                 }
             }
-            Value::Call(callee, _) => {
-                for target in self.names.resolve(callee, at) {
-                    match target {
-                        Target::Def(def) => self.push(Found::Function(def)),
-                        Target::Path(path) => self.push(Found::Imported(path)),
-                        _ => {}
+            Value::Call(callee, args) => self.called(callee, args, at),
+            Value::Either(parts) => parts.iter().for_each(|v| self.visit(v, at, name)),
+            Value::Name(name) => self.named(name, value, at),
+            Value::Item(base, place) => {
+                for target in self.names.resolve(base, at) {
+                    let (origin, parts) = match target {
+                        Target::Whole(origin, Value::Seq(parts, _)) => (origin, parts),
+                        Target::Whole(origin, Value::Map(parts)) => (origin, parts),
+                        _ => continue,
+                    };
+                    match place.and_then(|i| parts.get(i)) {
+                        Some(part) => self.visit(part, origin, ""),
+                        None => parts.iter().for_each(|v| self.visit(v, origin, "")),
                     }
                 }
             }
-            Value::Either(parts) => parts.iter().for_each(|v| self.visit(v, at, name)),
-            Value::Name(name) => self.named(name, value, at),
-            Value::Item(base, _) => {
-                for target in self.names.resolve(base, at) {
-                    match target {
-                        Target::Whole(origin, Value::Seq(parts, _)) => {
-                            parts.iter().for_each(|v| self.visit(v, origin, ""));
+            Value::Attr(base, attr) => {
+                // `candidate.configs` of `Candidate(configs=list(space(n)))`.
+                for target in self.names.resolve_through_callers(base, at) {
+                    if let Target::Whole(origin, Value::Call(_, args)) = target {
+                        for (_, given) in args.iter().filter(|(name, _)| name.as_ref() == Some(attr)) {
+                            self.visit(given, origin, attr);
                         }
-                        Target::Whole(origin, Value::Map(parts)) => {
-                            parts.iter().for_each(|v| self.visit(v, origin, ""));
-                        }
-                        _ => {}
                     }
                 }
+                self.resolved(value, at, attr);
             }
             _ => self.resolved(value, at, name),
         }
+    }
+
+    /// A call: of a function that makes the space, or of one that is given a space and prunes it.
+    fn called(&mut self, callee: &'a Value, args: &'a [(Option<SmolStr>, Value)], at: At) {
+        let outer = std::mem::take(&mut self.out);
+        for (_, arg) in args {
+            if matches!(arg, Value::Call(..) | Value::Name(_)) {
+                self.visit(arg, at, "");
+            }
+        }
+        let given = std::mem::replace(&mut self.out, outer);
+        let mut pruned = false;
+        for found in given {
+            if let Found::Function(def) = &found
+                && self.makes_space(*def)
+            {
+                pruned = true;
+                self.push(found);
+            }
+        }
+        if pruned {
+            return;
+        }
+        for target in self.names.resolve(callee, at) {
+            match target {
+                Target::Def(def) => self.push(Found::Function(def)),
+                Target::Path(path) => self.push(Found::Imported(path)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a function gives several things, not one: a helper that an argument calls for a
+    /// number is no space.
+    fn makes_space(&self, def: At) -> bool {
+        let scope = self.names.scope(def);
+        scope.def.as_ref().is_some_and(|d| d.is_generator) || scope.returns.iter().any(|v| matches!(v, Value::Seq(..)))
     }
 
     /// A name: what it was assigned, a parameter's arguments, or a function to be called for it.

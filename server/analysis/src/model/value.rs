@@ -87,6 +87,14 @@ impl Value {
                 };
                 Value::Item(Box::new(Value::of(value)), at)
             }
+            // `[c for c in space() if ...]` is that space, filtered.
+            ExprKind::Comprehension { element, value: None, clauses, .. }
+                if passes_through(element, clauses).is_some() =>
+            {
+                passes_through(element, clauses).map_or(Value::Other, |iter| {
+                    Value::Call(Box::new(Value::Name("list".into())), vec![(None, Value::of(iter))])
+                })
+            }
             ExprKind::Comprehension {
                 element,
                 value,
@@ -119,4 +127,14 @@ impl Value {
             _ => None,
         }
     }
+}
+
+/// What a comprehension of one loop ranges over, if its element is the loop's own name.
+fn passes_through<'e>(element: &Expr, clauses: &'e [Clause]) -> Option<&'e Expr> {
+    let mut loops = clauses.iter().filter_map(|c| match c {
+        Clause::For { target, iter } => Some((target, iter)),
+        Clause::If(_) => None,
+    });
+    let (target, iter) = loops.next()?;
+    (loops.next().is_none() && element.name().is_some() && element.name() == target.name()).then_some(iter)
 }
