@@ -214,7 +214,7 @@ def _default(node: FunctionNode, argument: ast.arg) -> ast.expr | None:
     for index, candidate in enumerate(positional):
         if candidate is argument and index >= offset:
             return args.defaults[index - offset]
-    for candidate, default in zip(args.kwonlyargs, args.kw_defaults):
+    for candidate, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
         if candidate is argument:
             return default
     return None

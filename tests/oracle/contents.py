@@ -115,7 +115,7 @@ class Contents:
                 else:
                     join(result, evaluator.eval(element, frame))
         elif isinstance(node, ast.Dict):
-            for item_key, item in zip(node.keys, node.values):
+            for item_key, item in zip(node.keys, node.values, strict=True):
                 if item_key is None:
                     for value, tags in evaluator.eval(item, frame).items():
                         join(result, self.element(value, key, frame), tags)
@@ -155,12 +155,20 @@ class Contents:
     # -- stores ------------------------------------------------------------------
 
     def _stored(self, container: Container, key: object, reader: Frame) -> Values:
-        """Everything put into a container after it was made, by stores in its file."""
-        result: Values = {}
+        """Everything put into a container after it was made, by stores in its file.
+
+        Several functions may share one cache under keys of their own. One that fills the
+        cache itself reads back what it stored, not what the others did.
+        """
+        own: Values = {}
+        others: Values = {}
         evaluator = self.evaluator
+        around = set(_scopes_around(reader))
         for base, value, store_key, spread, root in self.stores(container.frame.scope.file):
             if isinstance(key, (str, int)) and isinstance(store_key, ast.Constant) and store_key.value != key:
                 continue
+            keyed_here = store_key is not None and root.scope.is_function and root.scope in around
+            result = own if keyed_here else others
             for frame in self._store_frames(base, root, container, reader):
                 if container not in evaluator.eval(base, frame):
                     continue
@@ -170,7 +178,7 @@ class Contents:
                         join(result, self.element(item, key, frame), tags)
                 else:
                     join(result, values)
-        return result
+        return own or others
 
     def _store_frames(self, base: ast.expr, root: Frame, container: Container, reader: Frame) -> list[Frame]:
         """The activations of the storing function that can have filled this container.
@@ -279,11 +287,7 @@ class Contents:
         for target, stored, root in self._field_stores(cls.file):
             if target.attr != name or not _assigns_own(target, root.scope, cls):
                 continue
-            inner = root
-            if isinstance(value, Instance) and value.call is not None and value.frame is not None:
-                if isinstance(root.scope.node, ast.FunctionDef) and root.scope.node.name == "__init__":
-                    inner = make_frame(root.scope, root.outer, value.call, value.frame, value)
-            join(result, evaluator.eval(stored, inner))
+            join(result, evaluator.eval(stored, _constructing(value, root)))
 
     @staticmethod
     def _bind(member: Value, cls: Class, value: Class | Instance) -> Value:
@@ -324,6 +328,25 @@ class Contents:
                         found.append((target, node.value, self.evaluator.frame_at(file, node.value)))
             self._fields[file] = found
         return self._fields[file]
+
+
+def _constructing(value: Class | Instance, root: Frame) -> Frame:
+    """The frame of ``__init__`` as the construction of ``value`` called it, if that is known."""
+    if isinstance(value, Class) or value.call is None or value.frame is None:
+        return root
+    if isinstance(root.scope.node, ast.FunctionDef) and root.scope.node.name == "__init__":
+        return make_frame(root.scope, root.outer, value.call, value.frame, value)
+    return root
+
+
+def _scopes_around(frame: Frame) -> list[Scope]:
+    """The scope of a frame and those it is nested in."""
+    found = []
+    current: Frame | None = frame
+    while current is not None:
+        found.append(current.scope)
+        current = current.outer
+    return found
 
 
 def _assigns_own(target: ast.Attribute, scope: Scope, cls: Class) -> bool:

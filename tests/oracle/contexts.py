@@ -50,11 +50,10 @@ class Contexts:
         child = node
         current = self.file.parents.get(node)
         while current is not None:
-            if isinstance(current, ast.Lambda) and child is current.body:
+            if (isinstance(current, ast.Lambda) and child is current.body) or (
+                isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in current.body
+            ):
                 found.append(current)
-            elif isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                if any(child is statement for statement in current.body):
-                    found.append(current)
             child, current = current, self.file.parents.get(current)
         return found
 
@@ -118,9 +117,9 @@ class Contexts:
                     return True
                 if miss is True and earlier.orelse and _always_leaves(earlier.orelse):
                     return True
-            if isinstance(earlier, ast.Try) and _always_leaves(earlier.body):
-                if any(self._catches_miss(handler) for handler in earlier.handlers):
-                    return True
+            handlers = earlier.handlers if isinstance(earlier, ast.Try) and _always_leaves(earlier.body) else []
+            if any(self._catches_miss(handler) for handler in handlers):
+                return True
         return False
 
     def _catches_miss(self, handler: ast.ExceptHandler) -> bool:

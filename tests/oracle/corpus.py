@@ -88,7 +88,7 @@ class Corpus:
 def _shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:
     """How many leading parts two paths have in common."""
     count = 0
-    for a, b in zip(left, right):
+    for a, b in zip(left, right, strict=False):
         if a != b:
             break
         count += 1

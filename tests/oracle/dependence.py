@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 SIZED = (ast.List, ast.Tuple)
+KEEP_LENGTH = {"list", "tuple", "sorted", "reversed", "enumerate"}
 
 
 def depends_on_arguments(function: ast.FunctionDef, parameters: set[str]) -> bool:
@@ -76,9 +77,8 @@ def _unsized(node: ast.expr, tainted: set[str]) -> bool:
         return False
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _unsized(node.left, tainted) or _unsized(node.right, tainted)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in {"list", "tuple", "sorted", "reversed", "enumerate"} and node.args:
-            return _unsized(node.args[0], tainted)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEEP_LENGTH and node.args:
+        return _unsized(node.args[0], tainted)
     if isinstance(node, ast.Name) and node.id in tainted:
         return True
     return _reads(node, tainted)

@@ -289,11 +289,9 @@ class Evaluator:
         for value in self.eval(decorator, frame):
             if isinstance(value, KernelDecorator):
                 return True
-            if isinstance(value, External) and value.name in KERNEL_NAMES:
+            maker = value.function if isinstance(value, Partial) else value
+            if isinstance(maker, External) and maker.name in KERNEL_NAMES:
                 return True
-            if isinstance(value, Partial) and isinstance(value.function, External):
-                if value.function.name in KERNEL_NAMES:
-                    return True
             if isinstance(value, Func) and self._returns_kernel(value):
                 return True
         return False

@@ -51,11 +51,11 @@ class Counts:
 def count(root: Path, spaces: list[Space]) -> list[Counts]:
     """Run every space on every architecture, in one child per architecture."""
     results = [_literal(space) for space in spaces]
-    pending = [(result, space) for result, space in zip(results, spaces) if not result.exact]
+    pending = [(result, space) for result, space in zip(results, spaces, strict=True) if not result.exact]
     requests = [_request(space) for _, space in pending]
     for arch in ARCHITECTURES:
         answers = _run(root, arch, requests)
-        for (result, _), request, answer in zip(pending, requests, answers):
+        for (result, _), request, answer in zip(pending, requests, answers, strict=True):
             seen = sorted(set(answer["counts"]))
             if not seen:
                 result.reason = answer["error"] or "nothing could be run"
@@ -207,8 +207,9 @@ def _samples(owner: ast.AST | None, names: list[str]) -> list[dict[str, Any]]:
 def _pool(owner: ast.FunctionDef | ast.AsyncFunctionDef, argument: ast.arg) -> list[Any]:
     annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
     positional = [*owner.args.posonlyargs, *owner.args.args]
-    defaults = dict(zip(reversed(positional), reversed(owner.args.defaults)))
-    defaults.update({a: d for a, d in zip(owner.args.kwonlyargs, owner.args.kw_defaults) if d is not None})
+    defaults = dict(zip(reversed(positional), reversed(owner.args.defaults), strict=False))
+    keyword_defaults = zip(owner.args.kwonlyargs, owner.args.kw_defaults, strict=True)
+    defaults.update({name: default for name, default in keyword_defaults if default is not None})
     default = defaults.get(argument)
     extra: list[Any] = []
     if isinstance(default, ast.Constant) and isinstance(default.value, (int, bool, str, type(None))):
@@ -269,7 +270,7 @@ def _child() -> None:
                 os.environ[switch] = "1"
         sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, Finder)]
         sys.meta_path.insert(0, Finder(Path(job["root"]), Device(job["arch"], multiprocessors)))
-        for request, answer in zip(job["requests"], answers):
+        for request, answer in zip(job["requests"], answers, strict=True):
             _attempt(request, answer)
     print(json.dumps(answers), file=output)
 

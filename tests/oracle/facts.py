@@ -10,11 +10,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from binding import Binder
 from contexts import Contexts
 from corpus import Corpus, SourceFile
 from evaluate import KERNEL_NAMES, Evaluator
-from scopes import Def, parameters
+from scopes import parameters
 from spaces import SpaceFinder
 from values import External, Func, Kernel, Partial, PyFunc, Unknown, Value, Values
 
@@ -85,13 +84,11 @@ class FileFacts:
         found: dict[ast.AST, Fact] = {}
         for node in ast.walk(self.file.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                frame = self.evaluator.frame_at(self.file, node)
                 for decorator in node.decorator_list:
                     at = self.evaluator.frame_at(self.file, decorator)
                     if self.evaluator.makes_kernel(decorator, at):
                         found[node] = self._kernel(node, decorator, decorator)
                         break
-                del frame
         for call, frame in self.evaluator.calls_of(self.file):
             for function, source in self._wrapped(call, frame):
                 if function.node in found or not isinstance(function.node, ast.FunctionDef):
@@ -311,6 +308,3 @@ def _imports_cutile(node: ast.Import | ast.ImportFrom) -> bool:
 
 def _is_cutile(name: str) -> bool:
     return name.split(".")[:2] in (["cuda", "tile"], ["cuda", "tile_experimental"])
-
-
-__all__ = ["Binder", "Def", "FileFacts", "collect"]

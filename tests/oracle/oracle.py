@@ -54,7 +54,7 @@ def _collect(root: Path, counts: bool) -> list[Fact]:
     spaces = sorted(finder.found.values(), key=lambda s: (s.file.relative, s.line))
     folder = root if root.is_dir() else root.parent
     counted = count(folder, spaces) if counts else [Counts() for _ in spaces]
-    for space, numbers in zip(spaces, counted):
+    for space, numbers in zip(spaces, counted, strict=True):
         entry: Fact = {"line": space.line, "name": space.name, "exact": numbers.exact, "sampled": numbers.sampled}
         if numbers.reason:
             entry["reason"] = numbers.reason

@@ -321,9 +321,11 @@ class _Walker:
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: Env) -> Env | None:
         if not isinstance(node, ast.While):
             env = self._expr(node.iter, env)
-        entry = env
+        entry: Env | None = env
         leaving: list[Env | None] = []
+        after: Env | None = None
         for _ in range(2):
+            assert entry is not None
             self.loops.append(_Loop())
             if isinstance(node, ast.While):
                 start = self._expr(node.test, entry)
@@ -333,8 +335,11 @@ class _Walker:
             loop = self.loops.pop()
             leaving = list(loop.breaks)
             entry = merge(entry, after, *loop.continues) or entry
+        if isinstance(node, ast.For) and isinstance(node.iter, (ast.List, ast.Tuple)) and node.iter.elts:
+            # A loop over a written-out list runs at least once.
+            entry = merge(after, *loop.continues)
         endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
-        done = None if endless else self._block(node.orelse, entry)
+        done = None if endless or entry is None else self._block(node.orelse, entry)
         return merge(done, *leaving)
 
     def _try(self, node: ast.Try, env: Env) -> Env | None:

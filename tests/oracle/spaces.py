@@ -164,9 +164,10 @@ def _filtered_parameter(function: FunctionNode) -> ast.expr | None:
 
 def _loop_over_parameter(function: ast.AST, produced: ast.expr, names: set[str]) -> ast.For | None:
     for loop in ast.walk(function):
-        if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name) and loop.iter.id in names:
-            if ast.unparse(loop.target) == ast.unparse(produced):
-                return loop
+        if not isinstance(loop, ast.For) or ast.unparse(loop.target) != ast.unparse(produced):
+            continue
+        if isinstance(loop.iter, ast.Name) and loop.iter.id in names:
+            return loop
     return None
 
 

@@ -47,6 +47,7 @@ class Stub:
         return Stub(f"{self._name}.{name}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Hand a decorated function or class through; anything else is unknown again."""
         if len(args) == 1 and not kwargs and isinstance(args[0], (types.FunctionType, type)):
             return args[0]
         return Stub(f"{self._name}()")
@@ -152,6 +153,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.device = device
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Claim every module that is not of the standard library."""
         top = name.split(".")[0]
         if top in sys.stdlib_module_names:
             return None
@@ -171,9 +173,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def create_module(self, spec: Any) -> types.ModuleType:
+        """A module that has every name, or one that runs a file of the corpus."""
         return StubModule(spec.name) if spec.loader_state is None else CorpusModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
+        """Fill the module; a package waits until a name of its ``__init__`` is asked for."""
         assert module.__spec__ is not None
         file = module.__spec__.loader_state
         if file is None:
