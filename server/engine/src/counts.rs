@@ -1,14 +1,200 @@
-//! How many configurations a space has, per architecture.
+//! How many configurations a space has, per architecture: the evaluator run over the workspace.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use rustc_hash::FxHashMap;
 use tileperf_analysis::arch::Arch;
+use tileperf_analysis::eval::{Env, EnvItem, Evaluator, ModuleId, Scope, Space};
 use tileperf_analysis::views::counts::Count;
-use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Expr, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::{ParsedFile, Span};
 
+use crate::engine::Shared;
 use crate::{DocId, Engine};
 
+/// Counts by space, each with the parses it was made from.
+#[derive(Debug, Default)]
+pub(crate) struct CountCache(FxHashMap<(DocId, Span), Known>);
+
+#[derive(Debug)]
+struct Known {
+    /// The index as it was: a new file can change what an import means.
+    index: u64,
+    parses: Vec<(DocId, Weak<ParsedFile>)>,
+    counts: Arc<Vec<(Arch, Count)>>,
+}
+
+/// Beyond this many spaces the cache starts anew.
+const MAX_KNOWN: usize = 1_000;
+
 impl Engine {
-    /// The count of the space at `span` of a file for each architecture of the settings.
-    pub fn counts(&self, _doc: &DocId, _span: Span) -> Vec<(Arch, Count)> {
-        Vec::new()
+    /// The count of the space at `span` of a file (a function's definition or a list) for each
+    /// architecture of the settings. Empty if there is no such space any more.
+    pub fn counts(&self, doc: &DocId, span: Span) -> Arc<Vec<(Arch, Count)>> {
+        let index = self.shared.index_generation.load(Ordering::Acquire);
+        let key = (doc.clone(), span);
+        {
+            let cache = self.shared.counts.lock();
+            if let Some(known) = cache
+                .0
+                .get(&key)
+                .filter(|k| k.index == index && self.holds(k))
+            {
+                return Arc::clone(&known.counts);
+            }
+        }
+        let workspace = Workspace::new(&self.shared);
+        let counts = Arc::new(self.evaluate(&workspace, doc, span));
+        let known = Known {
+            index,
+            parses: workspace.parses(),
+            counts: Arc::clone(&counts),
+        };
+        let mut cache = self.shared.counts.lock();
+        if cache.0.len() >= MAX_KNOWN {
+            cache.0.clear();
+        }
+        cache.0.insert(key, known);
+        counts
     }
+
+    fn holds(&self, known: &Known) -> bool {
+        known.parses.iter().all(|(doc, parse)| {
+            parse
+                .upgrade()
+                .is_some_and(|parse| Arc::ptr_eq(&parse, &self.shared.parsed(doc)))
+        })
+    }
+
+    fn evaluate(&self, workspace: &Workspace<'_>, doc: &DocId, span: Span) -> Vec<(Arch, Count)> {
+        let Some(module) = workspace.number(doc) else {
+            return Vec::new();
+        };
+        let evaluator = Evaluator::new(workspace);
+        let archs = self.settings().evaluated_archs();
+        archs
+            .iter()
+            .filter_map(|nearest| {
+                let space = workspace.space(&evaluator, module, span, nearest.arch)?;
+                Some((
+                    nearest.arch,
+                    Count {
+                        min: space.count.min,
+                        max: space.count.max,
+                    },
+                ))
+            })
+            .collect()
+    }
+}
+
+/// The workspace as the evaluator sees it: files are parsed when it asks for them.
+struct Workspace<'s> {
+    shared: &'s Shared,
+    docs: Vec<DocId>,
+    numbers: BTreeMap<DocId, u32>,
+    parsed: Vec<OnceCell<Arc<ParsedFile>>>,
+}
+
+impl<'s> Workspace<'s> {
+    fn new(shared: &'s Shared) -> Self {
+        let mut docs: Vec<DocId> = shared.docs.iter().map(|d| d.key().clone()).collect();
+        docs.extend(shared.index.files.iter().map(|e| DocId::file(&e.path)));
+        docs.sort();
+        docs.dedup();
+        let numbers = docs.iter().cloned().zip(0..).collect();
+        let parsed = docs.iter().map(|_| OnceCell::new()).collect();
+        Self {
+            shared,
+            docs,
+            numbers,
+            parsed,
+        }
+    }
+
+    fn number(&self, doc: &DocId) -> Option<ModuleId> {
+        self.numbers.get(doc).copied().map(ModuleId)
+    }
+
+    /// What was looked at.
+    fn parses(&self) -> Vec<(DocId, Weak<ParsedFile>)> {
+        let asked = self.docs.iter().zip(&self.parsed);
+        asked
+            .filter_map(|(doc, cell)| Some((doc.clone(), Arc::downgrade(cell.get()?))))
+            .collect()
+    }
+
+    fn file(&self, module: ModuleId) -> &ParsedFile {
+        let at = module.0 as usize;
+        self.parsed[at].get_or_init(|| self.shared.parsed(&self.docs[at]))
+    }
+
+    /// The space whose definition or list has this place in the file.
+    fn space<'e>(
+        &'e self,
+        evaluator: &'e Evaluator<'e>,
+        module: ModuleId,
+        span: Span,
+        arch: Arch,
+    ) -> Option<Space> {
+        for (number, item) in self.file(module).items.iter().enumerate() {
+            if !item.span.contains(span) {
+                continue;
+            }
+            let body = &item.facts.body;
+            if let Some(def) = find_function(body, &|s| item.place(s) == span) {
+                let scope = Scope::at(module, number as u32, body, def.def_span);
+                return Some(evaluator.function(def, &scope, arch));
+            }
+            let expr = find_expr(body, &|s| item.place(s) == span)?;
+            let scope = Scope::at(module, number as u32, body, expr.span);
+            return Some(evaluator.space(expr, &scope, arch));
+        }
+        None
+    }
+}
+
+impl Env for Workspace<'_> {
+    fn items(&self, module: ModuleId) -> Vec<EnvItem<'_>> {
+        let items = self.file(module).items.iter().enumerate();
+        items
+            .map(|(i, item)| EnvItem {
+                item: i as u32,
+                body: &item.facts.body,
+            })
+            .collect()
+    }
+
+    fn import(&self, from: ModuleId, level: u32, dotted: &str) -> Option<ModuleId> {
+        let doc = self.docs.get(from.0 as usize)?;
+        let found = self.shared.import(doc, level, dotted)?;
+        self.number(&found)
+    }
+}
+
+fn find_function<'e>(body: &'e [Stmt], is_it: &dyn Fn(Span) -> bool) -> Option<&'e FunctionDef> {
+    body.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::FunctionDef(def) if is_it(def.def_span) => Some(&**def),
+        _ => stmt
+            .blocks()
+            .into_iter()
+            .find_map(|b| find_function(b, is_it)),
+    })
+}
+
+fn find_expr<'e>(body: &'e [Stmt], is_it: &dyn Fn(Span) -> bool) -> Option<&'e Expr> {
+    body.iter().find_map(|stmt| {
+        let mut found = None;
+        stmt.own_exprs(&mut |e| {
+            e.walk(&mut |e| {
+                if found.is_none() && is_it(e.span) {
+                    found = Some(e);
+                }
+            });
+        });
+        found.or_else(|| stmt.blocks().into_iter().find_map(|b| find_expr(b, is_it)))
+    })
 }

@@ -75,7 +75,7 @@ struct Analysis {
 }
 
 pub(crate) struct Document {
-    package: SmolStr,
+    pub(crate) package: SmolStr,
     writer: Mutex<Writer>,
     analysis: Mutex<Analysis>,
 }
@@ -84,7 +84,11 @@ impl Document {
     pub(crate) fn new(version: i32, text: String, package: SmolStr) -> Self {
         Self {
             package,
-            writer: Mutex::new(Writer { version, text: Text::new(text), since: None }),
+            writer: Mutex::new(Writer {
+                version,
+                text: Text::new(text),
+                since: None,
+            }),
             analysis: Mutex::new(Analysis {
                 parser: FileParser::default(),
                 cache: ModelCache::default(),
@@ -103,7 +107,11 @@ impl Document {
                 }
                 None => 0..writer.text.len(),
             };
-            let edit = Edit { start: range.start, old_end: range.end, new_end: range.start + change.text.len() };
+            let edit = Edit {
+                start: range.start,
+                old_end: range.end,
+                new_end: range.start + change.text.len(),
+            };
             writer.text.replace(range, &change.text);
             writer.since = Some(writer.since.map_or(edit, |e| e.then(edit)));
         }
@@ -123,18 +131,37 @@ impl Document {
             let mut writer = self.writer.lock();
             (writer.version, writer.text.clone(), writer.since.take())
         };
-        let Analysis { parser, cache, current } = &mut *analysis;
-        if let Some(current) = current.as_ref().filter(|c| c.version == version && since.is_none()) {
+        let Analysis {
+            parser,
+            cache,
+            current,
+        } = &mut *analysis;
+        if let Some(current) = current
+            .as_ref()
+            .filter(|c| c.version == version && since.is_none())
+        {
             return Arc::clone(current);
         }
         let parsed = match (current.as_ref(), since) {
-            (Some(old), Some(edit)) => Arc::new(parser.update(&old.parsed, old.text.as_str(), text.as_str(), edit)),
+            (Some(old), Some(edit)) => {
+                Arc::new(parser.update(&old.parsed, old.text.as_str(), text.as_str(), edit))
+            }
             // A new version of the same text.
             (Some(old), None) => Arc::clone(&old.parsed),
             (None, _) => Arc::new(parser.parse(text.as_str())),
         };
-        let model = Arc::new(FileModel::build(&parsed, text.as_str(), &self.package, cache));
-        let fresh = Arc::new(Analyzed { version, text, parsed, model });
+        let model = Arc::new(FileModel::build(
+            &parsed,
+            text.as_str(),
+            &self.package,
+            cache,
+        ));
+        let fresh = Arc::new(Analyzed {
+            version,
+            text,
+            parsed,
+            model,
+        });
         *current = Some(Arc::clone(&fresh));
         fresh
     }

@@ -13,10 +13,12 @@ use rustc_hash::FxBuildHasher;
 use smol_str::SmolStr;
 use tileperf_syntax::Encoding;
 
+use crate::counts::CountCache;
 use crate::document::{Analyzed, Change, DocId, Document};
 use crate::index::{self, Index, Scope};
 use crate::links::Links;
 use crate::modules;
+use crate::parses::ParseCache;
 use crate::settings::{Layer, Settings, SettingsProblem, load};
 use crate::watch::Watcher;
 
@@ -80,6 +82,10 @@ pub(crate) struct Shared {
     /// Counts every change of a text or a file; ties derived data to what it was derived from.
     pub(crate) generation: AtomicU64,
     pub(crate) links: Mutex<Option<(u64, Arc<Links>)>>,
+    /// Counts every change of the set of files on disk.
+    pub(crate) index_generation: AtomicU64,
+    pub(crate) counts: Mutex<CountCache>,
+    pub(crate) parses: Mutex<ParseCache>,
     awake: AtomicBool,
     /// Set to make a running index stop; replaced with each run.
     indexing: Mutex<Option<Arc<AtomicBool>>>,
@@ -103,7 +109,9 @@ impl Default for Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("status", &self.status()).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("status", &self.status())
+            .finish_non_exhaustive()
     }
 }
 
@@ -118,6 +126,9 @@ impl Engine {
             workspace: RwLock::new(Workspace::default()),
             generation: AtomicU64::new(0),
             links: Mutex::new(None),
+            index_generation: AtomicU64::new(0),
+            counts: Mutex::default(),
+            parses: Mutex::default(),
             awake: AtomicBool::new(false),
             indexing: Mutex::new(None),
             status: Mutex::new(Status {
@@ -130,7 +141,10 @@ impl Engine {
             events: sender,
             watcher: Mutex::new(None),
         };
-        Self { shared: Arc::new(shared), events }
+        Self {
+            shared: Arc::new(shared),
+            events,
+        }
     }
 
     /// What happens in the background. One listener; clones of the receiver share the events.
@@ -183,13 +197,17 @@ impl Engine {
     pub fn reload_settings(&self) -> Vec<SettingsProblem> {
         let workspace = self.shared.workspace.read().clone();
         let user = load::user_file(|name| std::env::var_os(name));
-        let mut layers = load::file_layers(workspace.roots.first().map(PathBuf::as_path), user.as_deref());
+        let mut layers = load::file_layers(
+            workspace.roots.first().map(PathBuf::as_path),
+            user.as_deref(),
+        );
         layers.push(Layer::editor(&workspace.editor));
         layers.push(Layer::command_line(&workspace.command_line));
         let (mut settings, mut problems) = Settings::resolve(&layers, workspace.trusted);
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let listed = workspace.roots.first().is_some_and(|root| {
-            root.canonicalize().is_ok_and(|root| settings.trusts(&root, home.as_deref()))
+            root.canonicalize()
+                .is_ok_and(|root| settings.trusts(&root, home.as_deref()))
         });
         if listed && !workspace.trusted {
             self.shared.workspace.write().trusted = true;
@@ -231,7 +249,9 @@ impl Engine {
     pub fn open(&self, id: DocId, version: i32, text: String) {
         let wakes = index::mentions_cutile(text.as_bytes());
         let package = self.package_of(&id);
-        self.shared.docs.insert(id, Arc::new(Document::new(version, text, package)));
+        self.shared
+            .docs
+            .insert(id, Arc::new(Document::new(version, text, package)));
         self.shared.touch();
         if wakes {
             self.wake();
@@ -249,9 +269,17 @@ impl Engine {
         changes: Vec<Change>,
         encoding: Encoding,
     ) -> Result<(), UnknownDocument> {
-        let doc = self.shared.docs.get(id).map(|d| Arc::clone(&d)).ok_or(UnknownDocument)?;
+        let doc = self
+            .shared
+            .docs
+            .get(id)
+            .map(|d| Arc::clone(&d))
+            .ok_or(UnknownDocument)?;
         let asleep = !self.shared.awake.load(Ordering::Acquire);
-        let wakes = asleep && changes.iter().any(|c| c.text.contains("cuda") || c.text.contains("tile") || c.text.len() == 1);
+        let wakes = asleep
+            && changes
+                .iter()
+                .any(|c| c.text.contains("cuda") || c.text.contains("tile") || c.text.len() == 1);
         doc.change(version, changes, encoding);
         self.shared.touch();
         if wakes && index::mentions_cutile(doc.text().1.as_str().as_bytes()) {
@@ -292,7 +320,10 @@ impl Engine {
 
     /// Files changed on disk: settings are read again, Python files indexed again.
     pub fn files_changed(&self, paths: Vec<PathBuf>) {
-        let is_settings = |p: &PathBuf| p.file_name().is_some_and(|n| n == "tileperf.toml" || n == "pyproject.toml");
+        let is_settings = |p: &PathBuf| {
+            p.file_name()
+                .is_some_and(|n| n == "tileperf.toml" || n == "pyproject.toml")
+        };
         if paths.iter().any(is_settings) {
             for problem in self.reload_settings() {
                 let _ = self.shared.events.send(Event::Message(problem.message));
@@ -308,7 +339,7 @@ impl Engine {
                 self.shared.index.update(path, &scope);
             }
         }
-        self.shared.touch();
+        self.shared.touch_index();
         self.shared.count(None);
         let _ = self.shared.events.send(Event::Refresh);
     }
@@ -330,7 +361,9 @@ impl Engine {
                 found = index::read(&path, limit)
                     .ok()
                     .flatten()
-                    .is_some_and(|text| memchr::memmem::find(text.as_bytes(), b"cuda.tile").is_some());
+                    .is_some_and(|text| {
+                        memchr::memmem::find(text.as_bytes(), b"cuda.tile").is_some()
+                    });
             });
             if found {
                 engine.wake();
@@ -350,9 +383,12 @@ impl Engine {
     pub fn index_now(&self) {
         self.shared.awake.store(true, Ordering::Release);
         let started = Instant::now();
-        self.shared.index.fill(&self.scope(), &AtomicBool::new(false));
-        self.shared.touch();
-        self.shared.count(Some((State::Ready, started.elapsed().as_secs_f64())));
+        self.shared
+            .index
+            .fill(&self.scope(), &AtomicBool::new(false));
+        self.shared.touch_index();
+        self.shared
+            .count(Some((State::Ready, started.elapsed().as_secs_f64())));
     }
 
     /// Follows changes on disk with the system's own notifications: for editors that do not report
@@ -365,7 +401,11 @@ impl Engine {
         let events = self.events.clone();
         let changed = move |paths: Vec<PathBuf>| {
             if let Some(shared) = Weak::upgrade(&weak) {
-                Engine { shared, events: events.clone() }.files_changed(paths);
+                Engine {
+                    shared,
+                    events: events.clone(),
+                }
+                .files_changed(paths);
             }
         };
         match Watcher::start(&self.shared.roots(), changed) {
@@ -391,13 +431,15 @@ impl Engine {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            engine.shared.touch();
+            engine.shared.touch_index();
             let seconds = started.elapsed().as_secs_f64();
             engine.shared.count(Some((State::Ready, seconds)));
             let status = engine.status();
             tracing::info!(
                 "indexed {} Python files, {} that mention cuTile, {} kernels, in {seconds:.2} s",
-                status.known_files, status.files, status.kernels,
+                status.known_files,
+                status.files,
+                status.kernels,
             );
             let _ = engine.shared.events.send(Event::Refresh);
         });
@@ -408,12 +450,23 @@ impl Engine {
     }
 
     fn package_of(&self, id: &DocId) -> SmolStr {
-        let Some(path) = id.path() else { return SmolStr::default() };
-        modules::names(&path, &self.shared.roots(), &|dir: &Path| dir.join("__init__.py").is_file()).package
+        let Some(path) = id.path() else {
+            return SmolStr::default();
+        };
+        modules::names(&path, &self.shared.roots(), &|dir: &Path| {
+            dir.join("__init__.py").is_file()
+        })
+        .package
     }
 }
 
 impl Shared {
+    /// Marks everything derived as out of date, what depends on the set of files included.
+    fn touch_index(&self) {
+        self.index_generation.fetch_add(1, Ordering::AcqRel);
+        self.touch();
+    }
+
     /// Marks everything derived as out of date.
     pub(crate) fn touch(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -431,7 +484,13 @@ impl Shared {
             .sum();
         let mut status = self.status.lock();
         let (state, index_seconds) = state.unwrap_or((status.state.clone(), status.index_seconds));
-        let next = Status { state, files, known_files: self.index.files.len(), kernels, index_seconds };
+        let next = Status {
+            state,
+            files,
+            known_files: self.index.files.len(),
+            kernels,
+            index_seconds,
+        };
         if *status != next {
             *status = next.clone();
             let _ = self.events.send(Event::Status(next));
@@ -441,7 +500,10 @@ impl Shared {
 
 /// A named thread; a machine that cannot start one more loses background work, not the server.
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
-    if let Err(error) = std::thread::Builder::new().name(name.to_owned()).spawn(work) {
+    if let Err(error) = std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+    {
         tracing::error!("{name}: {error}");
     }
 }

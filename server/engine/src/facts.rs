@@ -122,8 +122,19 @@ impl Engine {
                     name: k.name.clone(),
                     line: line(k.span.start),
                     decorator_line: line(k.decorator_span.start),
-                    hints: k.hints.iter().map(|h| (h.name.clone(), h.text.clone())).collect(),
-                    params: k.params.iter().map(|p| ParamFacts { name: p.name.clone(), constant: p.constant }).collect(),
+                    hints: k
+                        .hints
+                        .iter()
+                        .map(|h| (h.name.clone(), h.text.clone()))
+                        .collect(),
+                    params: k
+                        .params
+                        .iter()
+                        .map(|p| ParamFacts {
+                            name: p.name.clone(),
+                            constant: p.constant,
+                        })
+                        .collect(),
                 })
                 .collect(),
             launches: model
@@ -160,18 +171,30 @@ impl Engine {
                 .map(|s| SpaceFacts {
                     line: line(s.span.start),
                     name: s.name.clone(),
-                    configs: self.counts(doc, s.span).into_iter().map(|(arch, count)| (arch.to_string(), count)).collect(),
+                    configs: self
+                        .counts(doc, s.span)
+                        .iter()
+                        .map(|(arch, count)| (arch.to_string(), *count))
+                        .collect(),
                 })
                 .collect(),
             replace_hints: model
                 .hint_uses
                 .iter()
-                .map(|h| HintFacts { line: line(h.span.start), kernel: h.kernel_text.clone(), context: h.context })
+                .map(|h| HintFacts {
+                    line: line(h.span.start),
+                    kernel: h.kernel_text.clone(),
+                    context: h.context,
+                })
                 .collect(),
         })
     }
 
-    fn candidate_names(&self, file: &FileView, candidates: &[tileperf_analysis::model::Candidate]) -> Vec<SmolStr> {
+    fn candidate_names(
+        &self,
+        file: &FileView,
+        candidates: &[tileperf_analysis::model::Candidate],
+    ) -> Vec<SmolStr> {
         let mut names: Vec<SmolStr> = Vec::new();
         for kernel in self.shared.kernels(file, candidates) {
             if !names.contains(&kernel.kernel().name) {
@@ -184,7 +207,12 @@ impl Engine {
     /// Every Python file of the workspace that mentions cuTile or that a search's space leads to,
     /// in path order.
     pub fn files_with_facts(&self) -> Vec<DocId> {
-        let mut ids: Vec<DocId> = self.shared.relevant_files().into_iter().map(|f| f.doc).collect();
+        let mut ids: Vec<DocId> = self
+            .shared
+            .relevant_files()
+            .into_iter()
+            .map(|f| f.doc)
+            .collect();
         ids.extend(self.shared.links().spaces.keys().cloned());
         ids.sort();
         ids.dedup();

@@ -67,23 +67,36 @@ impl Scope {
         let mut globs = GlobSetBuilder::new();
         for pattern in &settings.exclude {
             // Validated when the settings were read.
-            for pattern in [pattern.clone(), format!("{}/**", pattern.trim_end_matches('/'))] {
+            for pattern in [
+                pattern.clone(),
+                format!("{}/**", pattern.trim_end_matches('/')),
+            ] {
                 if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).build() {
                     globs.add(glob);
                 }
             }
         }
-        Self { roots, exclude: globs.build().unwrap_or_default(), max_file_size: settings.max_file_size }
+        Self {
+            roots,
+            exclude: globs.build().unwrap_or_default(),
+            max_file_size: settings.max_file_size,
+        }
     }
 
     fn excludes(&self, path: &Path) -> bool {
-        let inside = self.roots.iter().find_map(|r| path.strip_prefix(r).ok()).unwrap_or(path);
+        let inside = self
+            .roots
+            .iter()
+            .find_map(|r| path.strip_prefix(r).ok())
+            .unwrap_or(path);
         self.exclude.is_match(inside)
     }
 
     /// Every Python file, in no particular order; stops when `stop` is set.
     pub(crate) fn walk(&self, stop: &AtomicBool, visit: &mut dyn FnMut(PathBuf)) {
-        let Some((first, rest)) = self.roots.split_first() else { return };
+        let Some((first, rest)) = self.roots.split_first() else {
+            return;
+        };
         let mut builder = ignore::WalkBuilder::new(first);
         rest.iter().for_each(|r| {
             builder.add(r);
@@ -97,7 +110,10 @@ impl Scope {
                 return;
             }
             match entry {
-                Ok(entry) if entry.file_type().is_some_and(|t| t.is_file()) && is_python(entry.path()) => {
+                Ok(entry)
+                    if entry.file_type().is_some_and(|t| t.is_file())
+                        && is_python(entry.path()) =>
+                {
                     visit(entry.into_path());
                 }
                 Ok(_) => {}
@@ -114,14 +130,18 @@ pub(crate) fn is_python(path: &Path) -> bool {
 /// Whether a text mentions cuTile: a cheap look at the bytes, which may say yes too often.
 pub(crate) fn mentions_cutile(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"tile").is_some()
-        && (memchr::memmem::find(bytes, b"cuda").is_some() || memchr::memmem::find(bytes, b"register_impl").is_some())
+        && (memchr::memmem::find(bytes, b"cuda").is_some()
+            || memchr::memmem::find(bytes, b"register_impl").is_some())
 }
 
 /// Reads a file as UTF-8 text. `None` for what is no Python text: too large, binary.
 pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<String>> {
     let size = std::fs::metadata(path)?.len();
     if size > limit {
-        tracing::info!("not indexed: {} is {size} bytes, over index.max-file-size", path.display());
+        tracing::info!(
+            "not indexed: {} is {size} bytes, over index.max-file-size",
+            path.display()
+        );
         return Ok(None);
     }
     let bytes = std::fs::read(path)?;
@@ -132,7 +152,10 @@ pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<String>> {
     Ok(Some(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            tracing::info!("{} is not UTF-8: bytes that are not are replaced", path.display());
+            tracing::info!(
+                "{} is not UTF-8: bytes that are not are replaced",
+                path.display()
+            );
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         }
     }))
@@ -141,7 +164,10 @@ pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<String>> {
 pub(crate) fn analyse(source: String, package: &str) -> Indexed {
     let parsed = tileperf_syntax::parse(&source);
     let model = FileModel::build(&parsed, &source, package, &mut ModelCache::default());
-    Indexed { text: Text::new(source), model: Arc::new(model) }
+    Indexed {
+        text: Text::new(source),
+        model: Arc::new(model),
+    }
 }
 
 impl Index {
@@ -155,11 +181,15 @@ impl Index {
             .filter_map(|p| p.parent())
             .collect();
         let is_package = |dir: &Path| {
-            packages.contains(dir) || (!scope.roots.iter().any(|r| dir.starts_with(r)) && dir.join("__init__.py").is_file())
+            packages.contains(dir)
+                || (!scope.roots.iter().any(|r| dir.starts_with(r))
+                    && dir.join("__init__.py").is_file())
         };
         let next = AtomicUsize::new(0);
         let relevant = AtomicUsize::new(0);
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let workers = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(8);
         std::thread::scope(|threads| {
             for _ in 0..workers {
                 threads.spawn(|| {
@@ -168,7 +198,10 @@ impl Index {
                             return;
                         }
                         let module = modules::names(path, &scope.roots, &is_package);
-                        relevant.fetch_add(usize::from(self.insert(path, module, scope.max_file_size)), Ordering::Relaxed);
+                        relevant.fetch_add(
+                            usize::from(self.insert(path, module, scope.max_file_size)),
+                            Ordering::Relaxed,
+                        );
                     }
                 });
             }
@@ -180,7 +213,8 @@ impl Index {
     pub(crate) fn update(&self, path: &Path, scope: &Scope) {
         self.remove(path);
         if is_python(path) && path.is_file() && !scope.excludes(path) {
-            let module = modules::names(path, &scope.roots, &|dir| dir.join("__init__.py").is_file());
+            let module =
+                modules::names(path, &scope.roots, &|dir| dir.join("__init__.py").is_file());
             self.insert(path, module, scope.max_file_size);
         }
     }
@@ -193,16 +227,29 @@ impl Index {
                 return false;
             }
         };
-        let relevant = source.as_ref().is_some_and(|s| mentions_cutile(s.as_bytes()));
+        let relevant = source
+            .as_ref()
+            .is_some_and(|s| mentions_cutile(s.as_bytes()));
         let indexed = OnceLock::new();
         if let Some(source) = source.filter(|_| relevant) {
             let _ = indexed.set(Some(Arc::new(analyse(source, &module.package))));
         }
         let path: Arc<Path> = path.into();
         for name in &module.names {
-            self.modules.entry(name.clone()).or_default().push(Arc::clone(&path));
+            self.modules
+                .entry(name.clone())
+                .or_default()
+                .push(Arc::clone(&path));
         }
-        self.files.insert(path.to_path_buf(), Arc::new(Entry { path, module, indexed, relevant }));
+        self.files.insert(
+            path.to_path_buf(),
+            Arc::new(Entry {
+                path,
+                module,
+                indexed,
+                relevant,
+            }),
+        );
         relevant
     }
 
@@ -218,7 +265,9 @@ impl Index {
 
     /// The files that are the module of that dotted name.
     pub(crate) fn module(&self, name: &str) -> Vec<Arc<Path>> {
-        self.modules.get(name).map_or_else(Vec::new, |paths| paths.clone())
+        self.modules
+            .get(name)
+            .map_or_else(Vec::new, |paths| paths.clone())
     }
 
     /// Forgets everything.

@@ -9,6 +9,7 @@ mod facts;
 mod index;
 mod links;
 mod modules;
+mod parses;
 mod queries;
 pub mod settings;
 mod view;

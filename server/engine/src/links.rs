@@ -113,7 +113,11 @@ impl Shared {
                     call: search.span,
                 };
                 self.add(&mut links, &file, &search.candidates, &used);
-                let spaces: Vec<_> = search.spaces.iter().filter_map(|s| self.locate_space(&file, s)).collect();
+                let spaces: Vec<_> = search
+                    .spaces
+                    .iter()
+                    .filter_map(|s| self.locate_space(&file, s))
+                    .collect();
                 for (doc, space) in &spaces {
                     let known = links.spaces.entry(doc.clone()).or_default();
                     if !known.iter().any(|k| k.span == space.span) {
@@ -121,7 +125,10 @@ impl Shared {
                     }
                 }
                 for kernel in self.kernels(&file, &search.candidates) {
-                    let known = links.kernel_spaces.entry((kernel.file.doc.clone(), kernel.number)).or_default();
+                    let known = links
+                        .kernel_spaces
+                        .entry((kernel.file.doc.clone(), kernel.number))
+                        .or_default();
                     for space in &spaces {
                         if !known.contains(space) {
                             known.push(space.clone());
@@ -136,14 +143,28 @@ impl Shared {
         links
     }
 
-    fn add(&self, links: &mut Links, file: &FileView, candidates: &[tileperf_analysis::model::Candidate], used: &Use) {
+    fn add(
+        &self,
+        links: &mut Links,
+        file: &FileView,
+        candidates: &[tileperf_analysis::model::Candidate],
+        used: &Use,
+    ) {
         for kernel in self.kernels(file, candidates) {
-            links.uses.entry((kernel.file.doc.clone(), kernel.number)).or_default().push(used.clone());
+            links
+                .uses
+                .entry((kernel.file.doc.clone(), kernel.number))
+                .or_default()
+                .push(used.clone());
         }
     }
 
     /// The file and place of a space.
-    pub(crate) fn locate_space(&self, file: &FileView, space: &SpaceRef) -> Option<(DocId, SpaceAt)> {
+    pub(crate) fn locate_space(
+        &self,
+        file: &FileView,
+        space: &SpaceRef,
+    ) -> Option<(DocId, SpaceAt)> {
         match space {
             SpaceRef::Local(number) => {
                 let space = file.model.spaces.get(*number)?;
@@ -159,7 +180,15 @@ impl Shared {
                 let (file, name, name_span, span) = self.space(path, 8)?;
                 let known = file.model.spaces.iter().find(|s| s.span == span);
                 let kind = known.map_or(SpaceKind::Function, |s| s.kind);
-                Some((file.doc.clone(), SpaceAt { name, name_span, span, kind }))
+                Some((
+                    file.doc.clone(),
+                    SpaceAt {
+                        name,
+                        name_span,
+                        span,
+                        kind,
+                    },
+                ))
             }
         }
     }

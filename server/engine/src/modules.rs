@@ -18,18 +18,27 @@ pub(crate) struct ModuleNames {
 }
 
 /// Names a file. `is_package` says whether a folder has an `__init__.py`.
-pub(crate) fn names(path: &Path, roots: &[PathBuf], is_package: &dyn Fn(&Path) -> bool) -> ModuleNames {
+pub(crate) fn names(
+    path: &Path,
+    roots: &[PathBuf],
+    is_package: &dyn Fn(&Path) -> bool,
+) -> ModuleNames {
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
     let is_init = stem == "__init__";
     let mut packages: Vec<&str> = Vec::new();
     let mut folder = path.parent();
     while let Some(dir) = folder.filter(|d| is_package(d)) {
-        let Some(name) = dir.file_name().and_then(|n| n.to_str()) else { break };
+        let Some(name) = dir.file_name().and_then(|n| n.to_str()) else {
+            break;
+        };
         packages.push(name);
         folder = dir.parent();
     }
     packages.reverse();
-    let mut out = ModuleNames { names: Vec::new(), package: packages.join(".").into() };
+    let mut out = ModuleNames {
+        names: Vec::new(),
+        package: packages.join(".").into(),
+    };
     let mut push = |parts: &[&str]| {
         let mut parts = parts.to_vec();
         if !is_init {
@@ -41,7 +50,9 @@ pub(crate) fn names(path: &Path, roots: &[PathBuf], is_package: &dyn Fn(&Path) -
         }
     };
     push(&packages);
-    let inside = roots.iter().filter_map(|r| path.parent()?.strip_prefix(r).ok());
+    let inside = roots
+        .iter()
+        .filter_map(|r| path.parent()?.strip_prefix(r).ok());
     if let Some(inside) = inside.min_by_key(|p| p.as_os_str().len()) {
         let parts: Vec<&str> = inside.iter().filter_map(|p| p.to_str()).collect();
         push(&parts);
@@ -49,7 +60,11 @@ pub(crate) fn names(path: &Path, roots: &[PathBuf], is_package: &dyn Fn(&Path) -
             push(rest);
         }
         if out.package.is_empty() {
-            out.package = parts.strip_prefix(&["src"]).unwrap_or(&parts).join(".").into();
+            out.package = parts
+                .strip_prefix(&["src"])
+                .unwrap_or(&parts)
+                .join(".")
+                .into();
         }
     }
     out

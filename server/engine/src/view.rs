@@ -52,7 +52,11 @@ impl KernelRef {
 
 impl FileView {
     pub(crate) fn at(&self, span: Span) -> Location {
-        Location { doc: self.doc.clone(), text: self.text.clone(), span }
+        Location {
+            doc: self.doc.clone(),
+            text: self.text.clone(),
+            span,
+        }
     }
 }
 
@@ -64,18 +68,32 @@ impl Shared {
     pub(crate) fn file(&self, doc: &DocId) -> Option<FileView> {
         if let Some(open) = self.docs.get(doc).map(|d| Arc::clone(&d)) {
             let fresh = open.fresh();
-            return Some(FileView { doc: doc.clone(), text: fresh.text.clone(), model: Arc::clone(&fresh.model) });
+            return Some(FileView {
+                doc: doc.clone(),
+                text: fresh.text.clone(),
+                model: Arc::clone(&fresh.model),
+            });
         }
         let path = doc.path()?;
         let entry = self.index.files.get(&path).map(|e| Arc::clone(&e))?;
         let indexed = entry.indexed(self.max_file_size())?;
-        Some(FileView { doc: doc.clone(), text: indexed.text.clone(), model: Arc::clone(&indexed.model) })
+        Some(FileView {
+            doc: doc.clone(),
+            text: indexed.text.clone(),
+            model: Arc::clone(&indexed.model),
+        })
     }
 
     /// Every file that mentions cuTile, open ones first seen fresh, in path order.
     pub(crate) fn relevant_files(&self) -> Vec<FileView> {
         let mut ids: Vec<DocId> = self.docs.iter().map(|d| d.key().clone()).collect();
-        ids.extend(self.index.files.iter().filter(|e| e.relevant).map(|e| DocId::file(&e.path)));
+        ids.extend(
+            self.index
+                .files
+                .iter()
+                .filter(|e| e.relevant)
+                .map(|e| DocId::file(&e.path)),
+        );
         ids.sort();
         ids.dedup();
         ids.iter().filter_map(|id| self.file(id)).collect()
@@ -106,7 +124,13 @@ impl Shared {
         out
     }
 
-    fn follow(&self, file: &FileView, candidates: &[Candidate], hops: u32, out: &mut Vec<KernelRef>) {
+    fn follow(
+        &self,
+        file: &FileView,
+        candidates: &[Candidate],
+        hops: u32,
+        out: &mut Vec<KernelRef>,
+    ) {
         if hops == 0 {
             return;
         }
@@ -114,12 +138,19 @@ impl Shared {
             match candidate {
                 Candidate::Local(number) => {
                     if !out.iter().any(|k| k.is(&file.doc, *number)) {
-                        out.push(KernelRef { file: file.clone(), number: *number });
+                        out.push(KernelRef {
+                            file: file.clone(),
+                            number: *number,
+                        });
                     }
                 }
                 Candidate::Imported(path) => self.follow_path(path, false, hops, out),
                 Candidate::Returned(path) => self.follow_path(path, true, hops, out),
-                Candidate::Param { function, name, place } => {
+                Candidate::Param {
+                    function,
+                    name,
+                    place,
+                } => {
                     self.follow_param(file, (function, name, *place), hops, out);
                 }
             }
@@ -127,9 +158,15 @@ impl Shared {
     }
 
     fn follow_path(&self, path: &str, called: bool, hops: u32, out: &mut Vec<KernelRef>) {
-        let Some((file, rest)) = self.split_path(path) else { return };
+        let Some((file, rest)) = self.split_path(path) else {
+            return;
+        };
         if let Some(export) = file.model.exports.get(rest) {
-            let (found, other) = if called { (&export.returns, &export.kernels) } else { (&export.kernels, &export.returns) };
+            let (found, other) = if called {
+                (&export.returns, &export.kernels)
+            } else {
+                (&export.kernels, &export.returns)
+            };
             self.follow(&file, found, hops - 1, out);
             if called {
                 // A re-exported function: its path, called.
@@ -147,13 +184,22 @@ impl Shared {
         // `Class.kernel` and other dotted names within the module.
         for (number, kernel) in file.model.kernels.iter().enumerate() {
             if kernel.qualified == rest && !out.iter().any(|k| k.is(&file.doc, number)) {
-                out.push(KernelRef { file: file.clone(), number });
+                out.push(KernelRef {
+                    file: file.clone(),
+                    number,
+                });
             }
         }
     }
 
     /// What callers in other files pass for a parameter.
-    fn follow_param(&self, file: &FileView, param: (&str, &str, usize), hops: u32, out: &mut Vec<KernelRef>) {
+    fn follow_param(
+        &self,
+        file: &FileView,
+        param: (&str, &str, usize),
+        hops: u32,
+        out: &mut Vec<KernelRef>,
+    ) {
         let (function, name, place) = param;
         for other in self.relevant_files() {
             for passed in &other.model.passed {
@@ -203,7 +249,12 @@ impl Shared {
                 return next;
             }
         }
-        let listed = file.model.spaces.iter().find(|s: &&Space| s.name == rest).map(|s| (s.name_span, s.span));
+        let listed = file
+            .model
+            .spaces
+            .iter()
+            .find(|s: &&Space| s.name == rest)
+            .map(|s| (s.name_span, s.span));
         listed.map(|(name, whole)| (file, rest.into(), name, whole))
     }
 

@@ -916,7 +916,8 @@ fn is_candidate(call: &Call, kind: SiteKind, aliases: &FxHashSet<&str>) -> bool 
 
 /// Where the identifier at the end of a text starts.
 fn last_word(text: &str) -> usize {
-    text.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |i| i + 1)
+    text.rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .map_or(0, |i| i + 1)
 }
 
 /// `f._pyfunc`: the Python function of a kernel, to be wrapped again.

@@ -505,7 +505,9 @@ impl<'a> Search<'_, 'a> {
     fn returned(&mut self, def: At, args: &'a [(Option<SmolStr>, Value)], at: At) {
         let scope = self.names.scope(def);
         let is_context = scope.def.as_ref().is_some_and(|d| {
-            d.decorators.iter().any(|d| d.value.last().is_some_and(|n| n == "contextmanager"))
+            d.decorators
+                .iter()
+                .any(|d| d.value.last().is_some_and(|n| n == "contextmanager"))
         });
         // `with f() as k`: what a context manager yields.
         let yields: &[Value] = if is_context { &scope.yields } else { &[] };

@@ -444,21 +444,36 @@ impl Scanner {
     /// `@pytest.mark.parametrize("kernel, n", [(k, 1), ...])` binds the parameters it names.
     fn parametrized(&mut self, decorators: &[Expr]) {
         for decorator in decorators {
-            let ExprKind::Call { func, args } = &decorator.kind else { continue };
-            let [names, values, ..] = args.as_slice() else { continue };
+            let ExprKind::Call { func, args } = &decorator.kind else {
+                continue;
+            };
+            let [names, values, ..] = args.as_slice() else {
+                continue;
+            };
             if func.last_ident().is_none_or(|i| i.name != "parametrize") {
                 continue;
             }
             let names: Vec<&str> = match &names.value.kind {
                 ExprKind::Str(text) => text.split(',').map(str::trim).collect(),
-                ExprKind::Tuple(items) | ExprKind::List(items) => {
-                    items.iter().filter_map(|i| if let ExprKind::Str(s) = &i.kind { Some(s.as_str()) } else { None }).collect()
-                }
+                ExprKind::Tuple(items) | ExprKind::List(items) => items
+                    .iter()
+                    .filter_map(|i| {
+                        if let ExprKind::Str(s) = &i.kind {
+                            Some(s.as_str())
+                        } else {
+                            None
+                        }
+                    })
+                    .collect(),
                 _ => continue,
             };
             let each = Value::Item(Box::new(Value::of(&values.value)), None);
             for (i, name) in names.iter().enumerate() {
-                let value = if names.len() == 1 { each.clone() } else { Value::Item(Box::new(each.clone()), Some(i)) };
+                let value = if names.len() == 1 {
+                    each.clone()
+                } else {
+                    Value::Item(Box::new(each.clone()), Some(i))
+                };
                 self.bind(&SmolStr::new(name), value);
             }
         }

@@ -90,7 +90,9 @@ impl<'a> Follow<'_, 'a> {
                 // `candidate.configs` of `Candidate(configs=list(space(n)))`.
                 for target in self.names.resolve_through_callers(base, at) {
                     if let Target::Whole(origin, Value::Call(_, args)) = target {
-                        for (_, given) in args.iter().filter(|(name, _)| name.as_ref() == Some(attr)) {
+                        for (_, given) in
+                            args.iter().filter(|(name, _)| name.as_ref() == Some(attr))
+                        {
                             self.visit(given, origin, attr);
                         }
                     }
@@ -135,7 +137,8 @@ impl<'a> Follow<'_, 'a> {
     /// number is no space.
     fn makes_space(&self, def: At) -> bool {
         let scope = self.names.scope(def);
-        scope.def.as_ref().is_some_and(|d| d.is_generator) || scope.returns.iter().any(|v| matches!(v, Value::Seq(..)))
+        scope.def.as_ref().is_some_and(|d| d.is_generator)
+            || scope.returns.iter().any(|v| matches!(v, Value::Seq(..)))
     }
 
     /// A name: what it was assigned, a parameter's arguments, or a function to be called for it.

@@ -88,13 +88,18 @@ impl Value {
                 Value::Item(Box::new(Value::of(value)), at)
             }
             // `[c for c in space() if ...]` is that space, filtered.
-            ExprKind::Comprehension { element, value: None, clauses, .. }
-                if passes_through(element, clauses).is_some() =>
-            {
-                passes_through(element, clauses).map_or(Value::Other, |iter| {
-                    Value::Call(Box::new(Value::Name("list".into())), vec![(None, Value::of(iter))])
-                })
-            }
+            ExprKind::Comprehension {
+                element,
+                value: None,
+                clauses,
+                ..
+            } if passes_through(element, clauses).is_some() => passes_through(element, clauses)
+                .map_or(Value::Other, |iter| {
+                    Value::Call(
+                        Box::new(Value::Name("list".into())),
+                        vec![(None, Value::of(iter))],
+                    )
+                }),
             ExprKind::Comprehension {
                 element,
                 value,
@@ -136,5 +141,6 @@ fn passes_through<'e>(element: &Expr, clauses: &'e [Clause]) -> Option<&'e Expr>
         Clause::If(_) => None,
     });
     let (target, iter) = loops.next()?;
-    (loops.next().is_none() && element.name().is_some() && element.name() == target.name()).then_some(iter)
+    (loops.next().is_none() && element.name().is_some() && element.name() == target.name())
+        .then_some(iter)
 }

@@ -33,24 +33,42 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
     out.push_str("\n\n");
     let (constants, arrays): (Vec<_>, Vec<_>) = kernel.params.iter().partition(|p| p.constant);
     let names = |params: &[&crate::model::KernelParam]| {
-        params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
+        params
+            .iter()
+            .map(|p| format!("`{}`", p.name))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     if !arrays.is_empty() {
         out.push_str(&format!("- parameters: {}\n", names(&arrays)));
     }
     if !constants.is_empty() {
-        out.push_str(&format!("- compile-time constants: {}\n", names(&constants)));
+        out.push_str(&format!(
+            "- compile-time constants: {}\n",
+            names(&constants)
+        ));
     }
     for hint in &kernel.hints {
-        out.push_str(&format!("- hint {}\n", hint_line(&hint.name, &hint.text, archs)));
+        out.push_str(&format!(
+            "- hint {}\n",
+            hint_line(&hint.name, &hint.text, archs)
+        ));
     }
     if kernel.hints.is_empty() {
         out.push_str("- hints: none fixed, the compiler's defaults\n");
     }
-    list(&mut out, "launches", &facts.launches, "no launch found in this workspace");
+    list(
+        &mut out,
+        "launches",
+        &facts.launches,
+        "no launch found in this workspace",
+    );
     list(&mut out, "searches", &facts.searches, "");
     for (name, counts) in &facts.spaces {
-        out.push_str(&format!("- space `{name}`: {} configurations\n", line(counts)));
+        out.push_str(&format!(
+            "- space `{name}`: {} configurations\n",
+            line(counts)
+        ));
     }
     list(&mut out, "hints replaced", &facts.hint_uses, "");
     list(&mut out, "registered for", &facts.registrations, "");
@@ -74,13 +92,24 @@ fn list(out: &mut String, title: &str, items: &[String], none: &str) {
 
 /// A hint; one that is chosen by target, `ct.ByTarget(sm_100=2, default=1)`, for each architecture.
 fn hint_line(name: &str, text: &str, archs: &[Arch]) -> String {
-    let Some(choices) = by_target(text) else { return format!("`{name}` = `{text}`") };
-    let default = choices.iter().find(|(k, _)| k == "default").map(|(_, v)| v.as_str());
+    let Some(choices) = by_target(text) else {
+        return format!("`{name}` = `{text}`");
+    };
+    let default = choices
+        .iter()
+        .find(|(k, _)| k == "default")
+        .map(|(_, v)| v.as_str());
     let values: Vec<String> = archs
         .iter()
         .map(|arch| {
-            let own = choices.iter().find(|(k, _)| *k == arch.to_string()).map(|(_, v)| v.as_str());
-            format!("{arch} {}", own.or(default).unwrap_or("the compiler's default"))
+            let own = choices
+                .iter()
+                .find(|(k, _)| *k == arch.to_string())
+                .map(|(_, v)| v.as_str());
+            format!(
+                "{arch} {}",
+                own.or(default).unwrap_or("the compiler's default")
+            )
         })
         .collect();
     format!("`{name}` by target: {}", values.join(", "))
@@ -89,7 +118,10 @@ fn hint_line(name: &str, text: &str, archs: &[Arch]) -> String {
 /// The keywords of a `ByTarget(...)` call, as written.
 fn by_target(text: &str) -> Option<Vec<(String, String)>> {
     let head = text.find("ByTarget(")?;
-    let inner = text.get(head + "ByTarget(".len()..)?.trim_end().strip_suffix(')')?;
+    let inner = text
+        .get(head + "ByTarget(".len()..)?
+        .trim_end()
+        .strip_suffix(')')?;
     let mut out = Vec::new();
     let mut depth = 0;
     let mut start = 0;
@@ -129,7 +161,11 @@ mod tests {
         let archs = [Arch::Sm90, Arch::Sm100];
         assert_eq!(hint_line("occupancy", "2", &archs), "`occupancy` = `2`");
         assert_eq!(
-            hint_line("num_ctas", "ct.ByTarget(sm_100=min(2, n), default=1)", &archs),
+            hint_line(
+                "num_ctas",
+                "ct.ByTarget(sm_100=min(2, n), default=1)",
+                &archs
+            ),
             "`num_ctas` by target: sm_90 1, sm_100 min(2, n)"
         );
         assert_eq!(

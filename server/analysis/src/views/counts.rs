@@ -29,7 +29,9 @@ impl fmt::Display for Count {
 
 /// Counts of all architectures in one line, equal ones together; a single count when all agree.
 pub fn line(counts: &[(Arch, Count)]) -> String {
-    let Some((_, first)) = counts.first() else { return String::new() };
+    let Some((_, first)) = counts.first() else {
+        return String::new();
+    };
     if counts.iter().all(|(_, c)| c == first) {
         return first.to_string();
     }
@@ -40,7 +42,10 @@ pub fn line(counts: &[(Arch, Count)]) -> String {
             None => groups.push((*count, vec![arch.to_string()])),
         }
     }
-    let parts: Vec<String> = groups.iter().map(|(count, archs)| format!("{} on {}", count, archs.join(" "))).collect();
+    let parts: Vec<String> = groups
+        .iter()
+        .map(|(count, archs)| format!("{} on {}", count, archs.join(" ")))
+        .collect();
     parts.join(", ")
 }
 
@@ -50,15 +55,27 @@ mod tests {
 
     #[test]
     fn counts_in_few_words() {
-        let exact = |n| Count { min: n, max: Some(n) };
+        let exact = |n| Count {
+            min: n,
+            max: Some(n),
+        };
         assert_eq!(line(&[(Arch::Sm80, exact(3)), (Arch::Sm90, exact(3))]), "3");
         let mixed = [
             (Arch::Sm80, exact(3)),
-            (Arch::Sm90, Count { min: 0, max: Some(8) }),
+            (
+                Arch::Sm90,
+                Count {
+                    min: 0,
+                    max: Some(8),
+                },
+            ),
             (Arch::Sm120, exact(3)),
             (Arch::Sm121, Count { min: 2, max: None }),
         ];
-        assert_eq!(line(&mixed), "3 on sm_80 sm_120, 0-8 on sm_90, at least 2 on sm_121");
+        assert_eq!(
+            line(&mixed),
+            "3 on sm_80 sm_120, 0-8 on sm_90, at least 2 on sm_121"
+        );
         assert_eq!(Count { min: 0, max: None }.to_string(), "unknown");
     }
 }

@@ -7,7 +7,13 @@ use crate::arch::Arch;
 pub fn configurations(counts: &[(Arch, Count)]) -> String {
     match counts.first() {
         None => String::new(),
-        Some((_, Count { min: 1, max: Some(1) })) if counts.iter().all(|(_, c)| c.min == 1 && c.max == Some(1)) => {
+        Some((
+            _,
+            Count {
+                min: 1,
+                max: Some(1),
+            },
+        )) if counts.iter().all(|(_, c)| c.min == 1 && c.max == Some(1)) => {
             "1 configuration".to_owned()
         }
         Some(_) => format!("{} configurations", line(counts)),

@@ -26,7 +26,12 @@ pub fn title(facts: &LensFacts) -> String {
         1 => "1 launch".to_owned(),
         n => format!("{n} launches"),
     }];
-    let counts: Vec<String> = facts.spaces.iter().map(|s| line(s)).filter(|s| !s.is_empty()).collect();
+    let counts: Vec<String> = facts
+        .spaces
+        .iter()
+        .map(|s| line(s))
+        .filter(|s| !s.is_empty())
+        .collect();
     match (facts.searches, counts.as_slice()) {
         (0, _) => parts.push("not tuned".to_owned()),
         (_, []) => parts.push("tuned".to_owned()),
@@ -51,7 +56,15 @@ mod tests {
     #[test]
     fn titles() {
         assert_eq!(title(&LensFacts::default()), "no launch found · not tuned");
-        let exact = |n| vec![(Arch::Sm90, Count { min: n, max: Some(n) })];
+        let exact = |n| {
+            vec![(
+                Arch::Sm90,
+                Count {
+                    min: n,
+                    max: Some(n),
+                },
+            )]
+        };
         let facts = LensFacts {
             launches: 2,
             searches: 1,
@@ -59,6 +72,9 @@ mod tests {
             spaces: vec![exact(12)],
             stale: true,
         };
-        assert_eq!(title(&facts), "2 launches · tuned over 12 configurations · op softmax · as last parsed");
+        assert_eq!(
+            title(&facts),
+            "2 launches · tuned over 12 configurations · op softmax · as last parsed"
+        );
     }
 }

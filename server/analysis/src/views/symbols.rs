@@ -39,7 +39,11 @@ pub fn outline(model: &FileModel) -> Vec<Symbol> {
     let mut out: Vec<Symbol> = model.kernels.iter().map(kernel).collect();
     out.extend(model.spaces.iter().map(|s| Symbol {
         kind: SymbolKind::Space,
-        name: if s.name.is_empty() { "configurations".to_owned() } else { s.name.to_string() },
+        name: if s.name.is_empty() {
+            "configurations".to_owned()
+        } else {
+            s.name.to_string()
+        },
         detail: "search space".to_owned(),
         span: s.span,
         selection: s.name_span,
@@ -61,13 +65,18 @@ pub fn outline(model: &FileModel) -> Vec<Symbol> {
         selection: l.callee_span,
         children: Vec::new(),
     }));
-    out.extend(model.registrations.iter().map(|r| Symbol {
-        kind: SymbolKind::Registration,
-        name: format!("op {}", r.op.as_deref().unwrap_or("?")),
-        detail: r.backend.as_deref().map_or_else(String::new, |b| format!("backend {b}")),
-        span: r.span,
-        selection: r.op_span,
-        children: Vec::new(),
+    out.extend(model.registrations.iter().map(|r| {
+        Symbol {
+            kind: SymbolKind::Registration,
+            name: format!("op {}", r.op.as_deref().unwrap_or("?")),
+            detail: r
+                .backend
+                .as_deref()
+                .map_or_else(String::new, |b| format!("backend {b}")),
+            span: r.span,
+            selection: r.op_span,
+            children: Vec::new(),
+        }
     }));
     // A selection outside its range is refused by editors; a stale item's places can be off.
     out.retain(|s| s.span.contains(s.selection));
@@ -76,17 +85,29 @@ pub fn outline(model: &FileModel) -> Vec<Symbol> {
 }
 
 fn in_function(function: &str) -> String {
-    if function.is_empty() { String::new() } else { format!("in {function}") }
+    if function.is_empty() {
+        String::new()
+    } else {
+        format!("in {function}")
+    }
 }
 
 fn kernel(kernel: &Kernel) -> Symbol {
-    let hints: Vec<String> = kernel.hints.iter().map(|h| format!("{}={}", h.name, h.text)).collect();
+    let hints: Vec<String> = kernel
+        .hints
+        .iter()
+        .map(|h| format!("{}={}", h.name, h.text))
+        .collect();
     let children = kernel
         .params
         .iter()
         .filter(|p| kernel.span.contains(p.span))
         .map(|p| Symbol {
-            kind: if p.constant { SymbolKind::Constant } else { SymbolKind::Parameter },
+            kind: if p.constant {
+                SymbolKind::Constant
+            } else {
+                SymbolKind::Parameter
+            },
             name: p.name.to_string(),
             detail: p.annotation.clone().unwrap_or_default(),
             span: p.span,
@@ -97,7 +118,11 @@ fn kernel(kernel: &Kernel) -> Symbol {
     Symbol {
         kind: SymbolKind::Kernel,
         name: kernel.title().to_string(),
-        detail: if hints.is_empty() { "kernel".to_owned() } else { format!("kernel, {}", hints.join(", ")) },
+        detail: if hints.is_empty() {
+            "kernel".to_owned()
+        } else {
+            format!("kernel, {}", hints.join(", "))
+        },
         span: kernel.span,
         selection: kernel.name_span,
         children,

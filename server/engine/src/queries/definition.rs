@@ -10,7 +10,9 @@ impl Engine {
     /// kernels that it launches. Places are those of the identifiers, so that an editor which also
     /// asks a Python language server shows one entry and not two.
     pub fn definition(&self, doc: &DocId, offset: usize) -> Vec<Location> {
-        let Some(file) = self.shared.file(doc) else { return Vec::new() };
+        let Some(file) = self.shared.file(doc) else {
+            return Vec::new();
+        };
         match self.shared.thing_at(&file, offset) {
             Some(Thing::Kernels(_, kernels)) => kernels.iter().map(KernelRef::location).collect(),
             Some(Thing::Spaces(_, spaces)) => spaces
@@ -20,7 +22,9 @@ impl Engine {
             Some(Thing::Registration(_, number)) => {
                 let registration = &file.model.registrations[number];
                 let kernels = self.shared.kernels(&file, &registration.kernels);
-                std::iter::once(file.at(registration.function_span)).chain(kernels.iter().map(KernelRef::location)).collect()
+                std::iter::once(file.at(registration.function_span))
+                    .chain(kernels.iter().map(KernelRef::location))
+                    .collect()
             }
             None => Vec::new(),
         }

@@ -31,7 +31,11 @@ impl Engine {
         let (span, markdown) = match thing {
             Thing::Kernels(_, kernels) if kernels.is_empty() => return self.explain(&file, offset),
             Thing::Kernels(span, kernels) => {
-                let mut cards: Vec<String> = kernels.iter().take(MAX_CARDS).map(|k| self.card(k)).collect();
+                let mut cards: Vec<String> = kernels
+                    .iter()
+                    .take(MAX_CARDS)
+                    .map(|k| self.card(k))
+                    .collect();
                 if kernels.len() > MAX_CARDS {
                     cards.push(format!("and {} more kernels", kernels.len() - MAX_CARDS));
                 }
@@ -43,8 +47,16 @@ impl Engine {
                     .iter()
                     .map(|(doc, space)| {
                         let counts = self.counts(doc, space.span);
-                        let name = if space.name.is_empty() { "search space".into() } else { format!("search space `{}`", space.name) };
-                        if counts.is_empty() { name } else { format!("{name}: {} configurations", line(&counts)) }
+                        let name = if space.name.is_empty() {
+                            "search space".into()
+                        } else {
+                            format!("search space `{}`", space.name)
+                        };
+                        if counts.is_empty() {
+                            name
+                        } else {
+                            format!("{name}: {} configurations", line(&counts))
+                        }
                     })
                     .collect();
                 (span, lines.join("\n\n"))
@@ -60,7 +72,13 @@ impl Engine {
         let mut facts = CardFacts::default();
         for used in links.uses.get(&id).into_iter().flatten() {
             let place = place(&used.location);
-            let named = |function: &str| if function.is_empty() { place.clone() } else { format!("`{function}` ({place})") };
+            let named = |function: &str| {
+                if function.is_empty() {
+                    place.clone()
+                } else {
+                    format!("`{function}` ({place})")
+                }
+            };
             match &used.kind {
                 UseKind::Launch(function) => facts.launches.push(named(function)),
                 UseKind::Search(function) => facts.searches.push(named(function)),
@@ -69,7 +87,11 @@ impl Engine {
                     facts.hint_uses.push(format!("{place} ({context})"));
                 }
                 UseKind::Registration { op, backend } => {
-                    let words = if backend.is_empty() { format!("op `{op}`") } else { format!("op `{op}`, backend `{backend}`") };
+                    let words = if backend.is_empty() {
+                        format!("op `{op}`")
+                    } else {
+                        format!("op `{op}`, backend `{backend}`")
+                    };
                     if !facts.registrations.contains(&words) {
                         facts.registrations.push(words);
                     }
@@ -77,8 +99,14 @@ impl Engine {
             }
         }
         for (doc, space) in links.kernel_spaces.get(&id).into_iter().flatten() {
-            let name = if space.name.is_empty() { "written in the call".to_owned() } else { space.name.to_string() };
-            facts.spaces.push((name, self.counts(doc, space.span)));
+            let name = if space.name.is_empty() {
+                "written in the call".to_owned()
+            } else {
+                space.name.to_string()
+            };
+            facts
+                .spaces
+                .push((name, self.counts(doc, space.span).to_vec()));
         }
         for test in self.tests_of_kernel(&kernel.file.doc, kernel.number) {
             let file = file_name(&test);
@@ -86,7 +114,12 @@ impl Engine {
                 facts.tests.push(file);
             }
         }
-        let archs: Vec<Arch> = self.settings().evaluated_archs().iter().map(|n| n.arch).collect();
+        let archs: Vec<Arch> = self
+            .settings()
+            .evaluated_archs()
+            .iter()
+            .map(|n| n.arch)
+            .collect();
         markdown(kernel.kernel(), &facts, &archs)
     }
 
@@ -101,7 +134,10 @@ impl Engine {
             out.push_str(&format!("\n\n- implemented by `{function}`"));
         }
         let kernels = self.shared.kernels(file, &registration.kernels);
-        let names: Vec<String> = kernels.iter().map(|k| format!("`{}`", k.kernel().name)).collect();
+        let names: Vec<String> = kernels
+            .iter()
+            .map(|k| format!("`{}`", k.kernel().name))
+            .collect();
         out.push_str(&match names.as_slice() {
             [] => "\n- launches no kernel that is found".to_owned(),
             names => format!("\n- launches {}", names.join(", ")),
@@ -124,6 +160,9 @@ fn place(location: &Location) -> String {
 
 fn file_name(location: &Location) -> String {
     let path = location.doc.path();
-    let name = path.as_ref().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
+    let name = path
+        .as_ref()
+        .and_then(|p| p.file_name())
+        .map(|n| n.to_string_lossy().into_owned());
     name.unwrap_or_else(|| location.doc.as_str().to_owned())
 }

@@ -20,25 +20,32 @@ pub struct Lens {
 impl Engine {
     /// The lenses of a document, one a kernel.
     pub fn lenses(&self, doc: &DocId) -> Vec<Lens> {
-        let Some(file) = self.shared.file(doc) else { return Vec::new() };
+        let Some(file) = self.shared.file(doc) else {
+            return Vec::new();
+        };
         let links = self.shared.links();
         let mut out = Vec::new();
         for (number, kernel) in file.model.kernels.iter().enumerate() {
             let id = (doc.clone(), number);
             let uses = links.uses.get(&id).map_or(&[][..], Vec::as_slice);
-            let mut facts = LensFacts { stale: kernel.stale, ..LensFacts::default() };
+            let mut facts = LensFacts {
+                stale: kernel.stale,
+                ..LensFacts::default()
+            };
             for used in uses {
                 match &used.kind {
                     UseKind::Launch(_) => facts.launches += 1,
                     UseKind::Search(_) => facts.searches += 1,
-                    UseKind::Registration { op, .. } if !facts.ops.iter().any(|o| o == op.as_str()) => {
+                    UseKind::Registration { op, .. }
+                        if !facts.ops.iter().any(|o| o == op.as_str()) =>
+                    {
                         facts.ops.push(op.to_string());
                     }
                     _ => {}
                 }
             }
             for (space_doc, space) in links.kernel_spaces.get(&id).into_iter().flatten() {
-                let counts = self.counts(space_doc, space.span);
+                let counts = self.counts(space_doc, space.span).to_vec();
                 if !facts.spaces.contains(&counts) {
                     facts.spaces.push(counts);
                 }

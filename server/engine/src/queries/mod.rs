@@ -2,12 +2,12 @@
 
 mod definition;
 mod hover;
+mod inlays;
 mod kernel_at;
 mod lenses;
 mod references;
 mod symbols;
 mod tests_of;
-mod inlays;
 
 pub use hover::HoverText;
 pub use inlays::Inlay;

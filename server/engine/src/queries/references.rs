@@ -11,7 +11,9 @@ impl Engine {
     /// replacements, registrations and tests of a kernel; searches of a space; registrations and
     /// tests of an op.
     pub fn references(&self, doc: &DocId, offset: usize, declaration: bool) -> Vec<Location> {
-        let Some(file) = self.shared.file(doc) else { return Vec::new() };
+        let Some(file) = self.shared.file(doc) else {
+            return Vec::new();
+        };
         let mut out = match self.shared.thing_at(&file, offset) {
             Some(Thing::Kernels(_, kernels)) => self.kernel_references(&kernels, declaration),
             Some(Thing::Spaces(_, spaces)) => {
@@ -53,8 +55,14 @@ impl Engine {
         let mut out = Vec::new();
         for file in self.shared.relevant_files() {
             for search in &file.model.searches {
-                let uses = search.spaces.iter().filter_map(|s| self.shared.locate_space(&file, s));
-                if uses.into_iter().any(|(doc, space)| doc == *space_doc && space.span == span) {
+                let uses = search
+                    .spaces
+                    .iter()
+                    .filter_map(|s| self.shared.locate_space(&file, s));
+                if uses
+                    .into_iter()
+                    .any(|(doc, space)| doc == *space_doc && space.span == span)
+                {
                     out.push(file.at(search.space_ident.unwrap_or(search.space_span)));
                 }
             }
@@ -65,7 +73,12 @@ impl Engine {
     fn op_references(&self, op: &str) -> Vec<Location> {
         let mut out = Vec::new();
         for file in self.shared.relevant_files() {
-            for registration in file.model.registrations.iter().filter(|r| r.op.as_deref() == Some(op)) {
+            for registration in file
+                .model
+                .registrations
+                .iter()
+                .filter(|r| r.op.as_deref() == Some(op))
+            {
                 out.push(file.at(registration.op_span));
                 out.extend(self.tests_of_op(op, &file));
             }
@@ -75,7 +88,11 @@ impl Engine {
 
     /// The places in this document that mean the same kernel or space as the one under the cursor.
     pub fn highlights(&self, doc: &DocId, offset: usize) -> Vec<Location> {
-        let mut out: Vec<Location> = self.references(doc, offset, true).into_iter().filter(|l| l.doc == *doc).collect();
+        let mut out: Vec<Location> = self
+            .references(doc, offset, true)
+            .into_iter()
+            .filter(|l| l.doc == *doc)
+            .collect();
         out.sort_by_key(|l| l.span);
         out
     }
@@ -97,6 +114,9 @@ impl Engine {
     /// The test functions of an op registered in `file`.
     pub(crate) fn tests_of_op(&self, op: &str, file: &FileView) -> Vec<Location> {
         let files = self.shared.test_files(op, &file.doc);
-        files.iter().flat_map(|doc| self.shared.test_functions(doc)).collect()
+        files
+            .iter()
+            .flat_map(|doc| self.shared.test_functions(doc))
+            .collect()
     }
 }

@@ -24,7 +24,9 @@ const MAX_HITS: usize = 512;
 impl Engine {
     /// The outline of a document.
     pub fn symbols(&self, doc: &DocId) -> Vec<Symbol> {
-        self.shared.file(doc).map_or_else(Vec::new, |file| outline(&file.model))
+        self.shared
+            .file(doc)
+            .map_or_else(Vec::new, |file| outline(&file.model))
     }
 
     /// Kernels, spaces and registrations whose name has the letters of `query` in order, whatever
@@ -36,23 +38,52 @@ impl Engine {
         let links = self.shared.links();
         let mut out = Vec::new();
         for file in self.shared.relevant_files() {
-            let container = file.doc.path().and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
+            let container = file
+                .doc
+                .path()
+                .and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
             let container = container.unwrap_or_default();
             let mut push = |kind, name: String, container: String, span| {
                 if matches(&name, query) && out.len() < MAX_HITS {
-                    out.push(WorkspaceSymbol { kind, name, container, location: file.at(span) });
+                    out.push(WorkspaceSymbol {
+                        kind,
+                        name,
+                        container,
+                        location: file.at(span),
+                    });
                 }
             };
             for kernel in &file.model.kernels {
-                push(SymbolKind::Kernel, kernel.title().to_string(), container.clone(), kernel.name_span);
+                push(
+                    SymbolKind::Kernel,
+                    kernel.title().to_string(),
+                    container.clone(),
+                    kernel.name_span,
+                );
             }
-            for space in links.spaces.get(&file.doc).into_iter().flatten().filter(|s| !s.name.is_empty()) {
-                push(SymbolKind::Space, space.name.to_string(), container.clone(), space.name_span);
+            for space in links
+                .spaces
+                .get(&file.doc)
+                .into_iter()
+                .flatten()
+                .filter(|s| !s.name.is_empty())
+            {
+                push(
+                    SymbolKind::Space,
+                    space.name.to_string(),
+                    container.clone(),
+                    space.name_span,
+                );
             }
             for registration in &file.model.registrations {
                 let op = registration.op.as_deref().unwrap_or("?");
                 let backend = registration.backend.as_deref().unwrap_or("");
-                push(SymbolKind::Registration, format!("op {op}"), backend.to_owned(), registration.op_span);
+                push(
+                    SymbolKind::Registration,
+                    format!("op {op}"),
+                    backend.to_owned(),
+                    registration.op_span,
+                );
             }
         }
         out
@@ -61,7 +92,11 @@ impl Engine {
 
 fn matches(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
-    query.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).all(|q| letters.any(|l| l == q))
+    query
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .all(|q| letters.any(|l| l == q))
 }
 
 #[cfg(test)]

@@ -35,7 +35,9 @@ impl Shared {
             for path in &relative {
                 let path = root.join(path);
                 let id = DocId::file(&path);
-                if (self.index.files.contains_key(&path) || self.docs.contains_key(&id)) && !out.contains(&id) {
+                if (self.index.files.contains_key(&path) || self.docs.contains_key(&id))
+                    && !out.contains(&id)
+                {
                     out.push(id);
                 }
             }
@@ -45,16 +47,26 @@ impl Shared {
 
     /// The names of the test functions of a file.
     pub(crate) fn test_functions(&self, doc: &DocId) -> Vec<Location> {
-        let Some(file) = self.file(doc) else { return Vec::new() };
+        let Some(file) = self.file(doc) else {
+            return Vec::new();
+        };
         let text = file.text.as_str();
         let mut out = Vec::new();
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let indent = line.len() - line.trim_start().len();
             let rest = &line[indent..];
-            let head = if rest.starts_with("async def ") { 10 } else { 4 };
-            if (rest.starts_with("def test") || rest.starts_with("async def test")) && out.len() < MAX_FUNCTIONS {
-                let name = rest[head..].find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(0);
+            let head = if rest.starts_with("async def ") {
+                10
+            } else {
+                4
+            };
+            if (rest.starts_with("def test") || rest.starts_with("async def test"))
+                && out.len() < MAX_FUNCTIONS
+            {
+                let name = rest[head..]
+                    .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+                    .unwrap_or(0);
                 let start = at + indent + head;
                 out.push(file.at(Span::new(start, start + name)));
             }
