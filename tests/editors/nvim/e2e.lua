@@ -96,7 +96,10 @@ local function attaches()
   end, function()
     return vim.fn.execute('messages')
   end)
-  tap.equal(client and client.config.root_dir, workspace, 'its root is the workspace')
+  if not client then
+    return false
+  end
+  tap.equal(client.config.root_dir, workspace, 'its root is the workspace')
   tap.wait('the server says that it is ready, with kernels', function()
     local status = require('tileperf').status(buffer)
     return status and status.state == 'ready' and (status.kernels or 0) >= 4
@@ -107,11 +110,7 @@ local function attaches()
     require('tileperf').statusline():match('^tileperf: %d+ kernels$'),
     'the statusline text counts them'
   )
-  tap.equal(
-    client and client.config.init_options.trusted,
-    false,
-    'the workspace is not trusted by default'
-  )
+  tap.equal(client.config.init_options.trusted, false, 'the workspace is not trusted by default')
 end
 
 local function symbols()

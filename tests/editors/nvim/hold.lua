@@ -2,12 +2,15 @@
 --- editor without warning and look for what it leaves behind.
 local here = vim.env.TILEPERF_E2E
 
+vim.fn.writefile({ tostring(vim.fn.getpid()) }, here .. '/out/editor-pid')
 vim.cmd.edit(here .. '/workspace/src/demo/ops/cutile/softmax.py')
-vim.wait(10000, function()
+local ready = vim.wait(10000, function()
   local status = require('tileperf').status()
   return status ~= nil and status.state == 'ready'
 end, 20)
-vim.fn.writefile({ tostring(vim.fn.getpid()) }, here .. '/out/editor-pid')
+if ready then
+  vim.fn.writefile({ 'ready' }, here .. '/out/ready')
+end
 vim.wait(60000, function()
   return false
 end, 1000)

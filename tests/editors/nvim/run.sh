@@ -81,10 +81,12 @@ set_entry() {
   )
 }
 
+# Nothing in there may take longer than `limit` seconds: a hanging editor is a failure, not a wait.
 enter() {
   set_entry
-  "${entry[@]}" "$@"
+  timeout --kill-after=5 "$limit" "${entry[@]}" "$@"
 }
+limit=180
 
 # How to become root with mounts of one's own; without, mounting fails and is done without.
 choose_wrapper() {
@@ -102,26 +104,26 @@ wrapper=()
 [ -z "$host" ] || choose_wrapper
 nvim=${nvim:-nvim}
 
-# Processes of this run's server: its path occurs in no other command line.
-servers() {
-  local line
-  for line in /proc/[0-9]*/cmdline; do
-    if { tr '\0' ' ' <"$line"; } 2>/dev/null | grep -qF "$inside/bin/tileperf lsp"; then
-      basename "$(dirname "$line")"
-    fi
-  done
+# processes PATH: those that were started with this file of the run's folder as an argument.
+processes() {
+  # shellcheck disable=SC2062 # the files are a pattern on purpose
+  grep -lszxF -f - /proc/[0-9]*/cmdline <<<"$inside/$1" | cut -d/ -f3
 }
+
+some_server() { [ -n "$(processes bin/tileperf)" ]; }
+no_server() { ! some_server; }
 
 cleanup() {
   local pid
   [ -z "${screens:-}" ] || tmux -L "$screens" kill-server 2>/dev/null || true
-  for pid in $(servers); do
+  for pid in $(processes driver/init.lua) $(processes bin/tileperf); do
     kill -9 "$pid" 2>/dev/null || true
   done
   # Only what was put there; a mount, though there is none, would be left alone.
   rm -rf --one-file-system "$run"
 }
 trap cleanup EXIT
+trap 'exit 143' INT TERM HUP
 
 mkdir -p "$run"/{bin,home,out,driver}
 cp "$server" "$run/bin/tileperf"
@@ -150,12 +152,12 @@ tally() {
   done
 }
 
-# check NAME COMMAND...: one assertion, the command polled for five seconds.
+# check NAME COMMAND...: one assertion, the command polled for ten seconds.
 check() {
-  local name=$1 tries=0
+  local name=$1 deadline=$((SECONDS + 10))
   shift
   until "$@"; do
-    if [ $((tries += 1)) -gt 100 ]; then
+    if [ "$SECONDS" -gt "$deadline" ]; then
       tally <<<"not ok - $name"
       return
     fi
@@ -163,8 +165,6 @@ check() {
   done
   tally <<<"ok - $name"
 }
-
-no_server() { [ -z "$(servers)" ]; }
 
 # drive NAME SCRIPT ARGUMENTS...: runs a script in a Neovim without a screen.
 drive() {
@@ -194,10 +194,11 @@ keep() {
 
 killed_editor() {
   "${editor[@]}" --headless -c "luafile $inside/driver/hold.lua" </dev/null >/dev/null 2>&1 &
-  check "an editor to be killed has started" test -s "$run/out/editor-pid"
-  check "its server runs" test -n "$(servers)"
-  kill -9 "$(cat "$run/out/editor-pid")"
-  wait $! 2>/dev/null || true
+  local editor_job=$!
+  check "an editor to be killed has started a server" test -s "$run/out/ready"
+  check "its server runs" some_server
+  kill -9 "$(cat "$run/out/editor-pid")" || true
+  wait "$editor_job" 2>/dev/null || true
   check "killing the editor leaves no server" no_server
 }
 

@@ -16,7 +16,7 @@ tmux_ new-session -d -s editor -x 120 -y 40 "${entry[@]}" "$nvim" -i NONE \
 # shows FUNCTION: whether the text that a function of screen.lua names is there and on the screen.
 shows() {
   local text
-  text=$(enter "$nvim" --headless --server "$inside/socket" \
+  text=$(limit=5 enter "$nvim" --headless --server "$inside/socket" \
     --remote-expr "luaeval(\"require('screen').$1()\")" 2>/dev/null) || return
   [ -n "$text" ] && screen | grep -qF -- "$text"
 }

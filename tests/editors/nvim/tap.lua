@@ -66,14 +66,17 @@ function M.wait(name, probe, detail)
 end
 
 --- Runs the steps and leaves Neovim the ordinary way, with exit code 1 if anything failed. A step
---- that raises is a failure, and the next one runs.
----@param steps { [1]: string, [2]: fun() }[]
+--- that raises is a failure, and the next one runs; one that returns false leaves nothing to test.
+---@param steps { [1]: string, [2]: fun(): boolean? }[]
 function M.run(steps)
   for _, step in ipairs(steps) do
     M.note(step[1])
     local ok, problem = xpcall(step[2], debug.traceback)
     if not ok then
       M.ok(false, step[1] .. ' raised', problem)
+    elseif problem == false then
+      M.ok(false, 'the other steps were not run')
+      break
     end
   end
   M.ok(count > 0, 'assertions ran')
