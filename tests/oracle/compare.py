@@ -106,7 +106,8 @@ class Comparison:
                 self._launch(place, want, got)
             case "replace_hints":
                 self._detail(place, "kernel", want, got, _text)
-                _judge(self.contexts, want["context"] == got.get("context"), place, want["context"], got.get("context"))
+                right = got.get("context") in (want["context"], want.get("also", want["context"]))
+                _judge(self.contexts, right, place, want["context"], got.get("context"))
             case "spaces":
                 self._count(place, want, got.get("configs") or {})
 

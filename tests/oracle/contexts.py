@@ -36,13 +36,30 @@ class Contexts:
             uses = [use for use in self._uses(function) if use not in seen]
             if not uses:
                 continue
-            contexts = {self.classify(use, seen | {use, function}) for use in uses}
+            contexts = {self._of_use(use, seen | {use, function}) for use in uses}
             if "hot" in contexts:
                 continue
             if len(contexts) == 1:
                 return contexts.pop()
             return "guarded"
         return "hot"
+
+    def _of_use(self, use: ast.AST, seen: frozenset[ast.AST]) -> str:
+        """The context that a place gives to what it calls.
+
+        What a script runs under ``if __name__ == "__main__"`` says nothing about how often
+        the function runs elsewhere.
+        """
+        current: ast.AST | None = use
+        while current is not None:
+            if isinstance(current, ast.If) and "__main__" in ast.unparse(current.test):
+                return "hot"
+            current = self.file.parents.get(current)
+        return self.classify(use, seen)
+
+    def is_inside_function(self, node: ast.AST) -> bool:
+        """Whether a call runs the node."""
+        return bool(self._functions_around(node))
 
     def _functions_around(self, node: ast.AST) -> list[ast.AST]:
         """The functions whose body holds a node, innermost first."""

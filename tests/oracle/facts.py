@@ -261,7 +261,11 @@ class FileFacts:
         return None
 
     def _hint(self, call: ast.Call, kernel: ast.expr, context: str) -> Fact:
-        return {"line": call.lineno, "kernel": self.file.segment(kernel), "context": context}
+        fact: Fact = {"line": call.lineno, "kernel": self.file.segment(kernel), "context": context}
+        if context == "module" and self.contexts.is_inside_function(call):
+            # A factory used at import only: run once, but nothing keeps others from calling it.
+            fact["also"] = "hot"
+        return fact
 
 
 def collect(corpus: Corpus) -> tuple[list[Fact], SpaceFinder]:
