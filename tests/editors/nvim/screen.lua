@@ -26,10 +26,13 @@ function M.hint()
   return first(view.virtual_text(0, 'inlayhint'))
 end
 
---- The name of a kernel that the hover shows.
+--- The longest run of plain words in the hover: markup around them may be hidden on the screen.
 function M.hover()
-  local text = table.concat(view.float() or {}, '\n')
-  return text:match('[%w_]+_kernel') or ''
+  local longest = ''
+  for words in table.concat(view.float() or {}, '\n'):gmatch('%a[%a ]+%a') do
+    longest = #words > #longest and words or longest
+  end
+  return longest
 end
 
 function M.status()

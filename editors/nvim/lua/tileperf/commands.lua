@@ -100,7 +100,10 @@ function M.info()
       for _, line in ipairs(info.problems(answer)) do
         table.insert(lines, '  problem: ' .. line)
       end
-      vim.list_extend(lines, vim.split('  settings: ' .. vim.inspect(answer.settings), '\n'))
+      table.insert(lines, '  settings:')
+      for _, line in ipairs(info.settings(answer)) do
+        table.insert(lines, '    ' .. line)
+      end
     else
       table.insert(lines, '  does not answer: ' .. problem)
     end

@@ -7,10 +7,10 @@ local M = {}
 ---@field version string
 ---@field pid integer
 ---@field encoding string the position encoding agreed on
----@field files integer Python files indexed
+---@field files integer Python files that mention cuTile
 ---@field kernels integer
 ---@field indexSeconds? number nil until the first index is complete
----@field settings table the settings in force
+---@field settings table<string, { value: string, origin: string }> those in force, by key
 ---@field problems string[] settings that were not understood
 
 --- Milliseconds to wait for the answer; the server answers this without waiting for its index.
@@ -39,6 +39,20 @@ function M.problems(info)
 end
 
 ---@param info tileperf.ServerInfo
+---@return string[] settings, one a line with where it comes from
+function M.settings(info)
+  local keys = vim.tbl_keys(type(info.settings) == 'table' and info.settings or {})
+  table.sort(keys)
+  return vim.tbl_map(function(key)
+    local setting = info.settings[key]
+    if type(setting) ~= 'table' or setting.value == nil then
+      return ('%s = %s'):format(key, vim.inspect(setting, { newline = ' ', indent = '' }))
+    end
+    return ('%s = %s (%s)'):format(key, setting.value, setting.origin)
+  end, keys)
+end
+
+---@param info tileperf.ServerInfo
 ---@return string[]
 function M.lines(info)
   local seconds = type(info.indexSeconds) == 'number'
@@ -48,7 +62,7 @@ function M.lines(info)
     ('version: %s'):format(info.version),
     ('process: %s'):format(info.pid),
     ('position encoding: %s'):format(info.encoding),
-    ('workspace: %s kernels in %s files%s'):format(info.kernels, info.files, seconds),
+    ('workspace: %s kernels, %s files mention cuTile%s'):format(info.kernels, info.files, seconds),
   }
 end
 

@@ -22,7 +22,7 @@ local M = {}
 ---@field state 'dormant'|'indexing'|'ready'|'error' dormant: no file has mentioned `cuda.tile` yet
 ---@field message? string the reason, for people
 ---@field kernels? integer kernels found in the workspace
----@field files? integer Python files looked at
+---@field files? integer Python files that mention cuTile
 
 ---@type tileperf.Options
 M.options = {
