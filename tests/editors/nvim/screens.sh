@@ -29,6 +29,7 @@ keep_screen() {
   screen -e >"$run/out/$1.ansi"
 }
 
+rendered() { ! on_screen '**'; }
 ended() { ! tmux_ has-session -t editor 2>/dev/null; }
 
 check "terminal: the code lens is on the screen" shows lens
@@ -37,6 +38,7 @@ keep_screen lenses
 
 keys '/def softmax_kernel' Enter w K
 check "terminal: K shows the hover" shows hover
+check "terminal: its markup is rendered" rendered
 keep_screen hover
 
 keys j ':edit src/demo/ops/cutile/matmul.py' Enter

@@ -50,9 +50,10 @@ function M.config()
 end
 
 ---@param buffer integer
+---@param markers (string|string[])[]
 ---@return string?
-local function root_of(buffer)
-  for _, marker in ipairs(M.root_markers) do
+local function root_of(buffer, markers)
+  for _, marker in ipairs(markers) do
     local root = vim.fs.root(buffer, marker)
     if root then
       return root
@@ -88,7 +89,7 @@ function M.start(buffer)
     )
     return nil
   end
-  config.root_dir = root_of(buffer)
+  config.root_dir = root_of(buffer, config.root_markers or M.root_markers)
   return vim.lsp.start(config, { bufnr = buffer })
 end
 

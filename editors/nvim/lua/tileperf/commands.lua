@@ -37,22 +37,27 @@ local function when_gone(stopping, done)
   check()
 end
 
+--- Starts the server for the open buffers, the way it was started before.
+local function start()
+  if compat.enabled() then
+    vim.lsp.enable('tileperf')
+    return
+  end
+  local buffers = require('tileperf.client').python_buffers()
+  if #buffers == 0 then
+    vim.notify('tileperf: no Python buffer to start the server for', vim.log.levels.INFO)
+  end
+  for _, buffer in ipairs(buffers) do
+    require('tileperf').start(buffer)
+  end
+end
+
 function M.restart()
   local stopping = clients()
   for _, client in ipairs(stopping) do
     compat.stop(client)
   end
-  when_gone(stopping, function()
-    local started = 0
-    for _, buffer in ipairs(require('tileperf.client').python_buffers()) do
-      if require('tileperf').start(buffer) then
-        started = started + 1
-      end
-    end
-    if started == 0 and #stopping == 0 then
-      vim.notify('tileperf: no Python buffer to start the server for', vim.log.levels.INFO)
-    end
-  end)
+  when_gone(stopping, start)
 end
 
 --- Shows lines in a window of their own; the same one when asked again.

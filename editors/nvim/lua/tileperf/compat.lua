@@ -75,6 +75,16 @@ function M.stopped(client)
   return client.is_stopped()
 end
 
+--- Whether vim.lsp.enable() governs the server. The first 0.11 could not be asked; on it, enabling
+--- is the only way that the help names.
+---@return boolean
+function M.enabled()
+  if not vim.lsp.enable then
+    return false
+  end
+  return not vim.lsp.is_enabled or vim.lsp.is_enabled('tileperf')
+end
+
 --- Buffers that the server of a client is attached to. (The function of vim.lsp for it goes away.)
 ---@param client vim.lsp.Client
 ---@return integer[]

@@ -15,7 +15,7 @@ local function check_editor()
   health.ok('Neovim ' .. version)
   if not vim.lsp.enable then
     health.info('Started by setup(); vim.lsp.enable() needs Neovim 0.11.')
-  elseif vim.lsp.is_enabled and not vim.lsp.is_enabled('tileperf') then
+  elseif not compat.enabled() then
     health.warn('tileperf is not enabled', {
       "Add vim.lsp.enable('tileperf') or require('tileperf').setup {} to your configuration.",
     })
