@@ -306,6 +306,33 @@ impl Client {
         })
     }
 
+    /// Whether an unread notification of that name has come.
+    pub fn has(&mut self, method: &str) -> bool {
+        self.drain();
+        self.notifications.iter().any(|(name, _)| name == method)
+    }
+
+    /// Whether an unread notification of that name is there or comes within `time`.
+    pub fn has_within(&mut self, method: &str, time: Duration) -> bool {
+        let start = Instant::now();
+        while !self.has(method) && start.elapsed() < time {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.has(method)
+    }
+
+    /// Waits for the responses to all requests sent so far and forgets them, results and errors
+    /// alike: for requests that were sent only to be there.
+    pub fn forget_responses(&mut self) {
+        for id in 1..self.next_id {
+            let key = json!(id).to_string();
+            self.wait(&format!("response to request {id}"), |client| {
+                client.answered.contains(&key).then_some(())
+            });
+            self.responses.remove(&key);
+        }
+    }
+
     /// Waits for a question of the server; gives its id and its parameters.
     pub fn question(&mut self, method: &str) -> (Value, Value) {
         self.wait(method, |client| {

@@ -7,4 +7,5 @@
 
 pub mod client;
 pub mod process;
+pub mod project;
 pub mod wire;

@@ -6,7 +6,7 @@
 
 use std::io::{BufReader, Write};
 use std::os::fd::AsFd;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 use tileperf_tests::wire;
@@ -35,7 +35,7 @@ fn main() {
             .arg("600")
             .stdout(Stdio::from(pipe))
             .spawn();
-        holder.expect("sleep starts").id()
+        holder.expect("sleep starts")
     });
 
     let params = json!({"processId": std::process::id(), "rootUri": null, "capabilities": {}});
@@ -51,6 +51,14 @@ fn main() {
         .write_all(&wire::frame(&initialized))
         .expect("the server reads");
 
-    println!("{}", json!({"server": server.id(), "holder": holder}));
+    println!(
+        "{}",
+        json!({"server": server.id(), "holder": holder.as_ref().map(Child::id)})
+    );
     while wire::read(&mut output).is_ok_and(|message| message.is_some()) {}
+    // Only if the server ended first.
+    for mut child in holder.into_iter().chain([server]) {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
 }

@@ -81,14 +81,16 @@ fn editor(leave_pipe: bool) -> (std::process::Child, u32, Option<u32>) {
     command
         .arg(process::server_binary())
         .args(leave_pipe.then_some("--leave-pipe"));
-    let mut editor = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut editor = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the editor starts");
     let mut line = String::new();
-    BufReader::new(editor.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let said: Value = serde_json::from_str(&line).unwrap();
-    let id = |name: &str| said[name].as_u64().map(|id| u32::try_from(id).unwrap());
-    (editor, id("server").unwrap(), id("holder"))
+    let output = editor.stdout.take().expect("a pipe");
+    BufReader::new(output).read_line(&mut line).expect("a line");
+    let said: Value = serde_json::from_str(&line).expect("JSON");
+    let id = |name: &str| said[name].as_u64().and_then(|id| u32::try_from(id).ok());
+    (editor, id("server").expect("the server's id"), id("holder"))
 }
 
 #[test]

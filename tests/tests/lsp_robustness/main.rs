@@ -7,6 +7,7 @@ mod lifecycle;
 mod malformed;
 mod requests;
 mod silence;
+mod workspace;
 
 /// A document that no other test opens.
 const URI: &str = "file:///project/kernel.py";

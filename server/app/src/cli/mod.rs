@@ -6,6 +6,7 @@
 
 mod completions;
 mod config;
+mod demo;
 mod facts;
 mod facts_text;
 mod lsp;
@@ -23,11 +24,7 @@ use crate::logging::{self, Level, Sink};
 /// tileperf finds the kernels of a project, what launches and tunes them, and what limits them.
 /// Your editor runs `tileperf lsp`; the other commands answer the same questions in a terminal.
 #[derive(Debug, Parser)]
-#[command(
-    name = "tileperf",
-    version,
-    arg_required_else_help = true
-)]
+#[command(name = "tileperf", version, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +36,7 @@ struct Cli {
 enum Command {
     Lsp(lsp::LspArgs),
     Facts(facts::FactsArgs),
+    Demo(demo::DemoArgs),
     Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -84,6 +82,7 @@ pub(crate) fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Lsp(args) => lsp::run(&args),
         Command::Facts(args) => facts::run(&args),
+        Command::Demo(args) => demo::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Completions(args) => completions::run(&args, &mut Cli::command()),
     };

@@ -35,7 +35,7 @@ fn contents(text: String, markdown: bool) -> MarkupContent {
             value: text,
         };
     }
-    let value = text.replace("**", "").replace('`', "").replace('\\', "");
+    let value = text.replace("**", "").replace(['`', '\\'], "");
     MarkupContent {
         kind: MarkupKind::PlainText,
         value,
