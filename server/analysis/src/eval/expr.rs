@@ -615,6 +615,7 @@ impl<'e> Interp<'e> {
 
     fn eval_call(&mut self, expr: &'e Expr, func: &'e Expr, args: &'e [Arg]) -> R<Value<'e>> {
         let place = self.place(expr.span);
+        let observed = self.observed.len();
         if let ExprKind::Attribute { value, attr } = &func.kind {
             let base = self.eval(value)?;
             if self.has_methods(&base) {
@@ -623,11 +624,26 @@ impl<'e> Interp<'e> {
             }
             let callee = self.attribute(&base, &attr.name)?;
             let args = self.eval_args(args)?;
-            return self.call(&callee, args, place);
+            return self.call_seen(&callee, args, place, observed);
         }
         let callee = self.eval(func)?;
         let args = self.eval_args(args)?;
-        self.call(&callee, args, place)
+        self.call_seen(&callee, args, place, observed)
+    }
+
+    /// A call, unless its arguments held the watched expression: what a search makes of its space
+    /// is not asked.
+    fn call_seen(
+        &mut self,
+        callee: &Value<'e>,
+        args: Args<'e>,
+        place: super::env::Place,
+        observed: usize,
+    ) -> R<Value<'e>> {
+        if self.observed.len() > observed {
+            return Ok(self.fresh());
+        }
+        self.call(callee, args, place)
     }
 
     /// Whether methods of the value are those of a built-in type.

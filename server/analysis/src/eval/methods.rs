@@ -189,7 +189,7 @@ impl<'e> Interp<'e> {
             Value::Str(s) => Ok(self.str_method(s, name, &args)),
             Value::Tuple(items) => {
                 let seq = Seq::of(items.to_vec());
-                Ok(self.count_or_index(&seq, name, &args))
+                self.count_or_index(&seq, name, &args)
             }
             Value::Ref(id) => match self.obj(*id) {
                 Some(Obj::List(_)) => self.list_method(*id, name, args),
@@ -312,7 +312,7 @@ impl<'e> Interp<'e> {
             ("count" | "index", _) => {
                 if let Some(Obj::List(seq)) = self.obj(id) {
                     let seq = seq.clone();
-                    return Ok(self.count_or_index(&seq, name, &args));
+                    return self.count_or_index(&seq, name, &args);
                 }
             }
             _ => return Ok(self.fresh()),
@@ -354,24 +354,23 @@ impl<'e> Interp<'e> {
         Ok(self.fresh())
     }
 
-    fn count_or_index(&mut self, seq: &Seq<'e>, name: &str, args: &Args<'e>) -> Value<'e> {
+    fn count_or_index(&mut self, seq: &Seq<'e>, name: &str, args: &Args<'e>) -> R<Value<'e>> {
         if let (Some(values), Some(wanted)) = (seq.values(), args.pos.first()) {
             let equal: Vec<Option<bool>> =
                 values.iter().map(|v| equal_constants(v, wanted)).collect();
             if equal.iter().all(Option::is_some) {
-                let hits = equal.iter().filter(|e| **e == Some(true)).count() as i64;
-                match name {
-                    "count" => return Value::Int(hits),
-                    "index" => {
-                        if let Some(at) = equal.iter().position(|e| *e == Some(true)) {
-                            return Value::Int(at as i64);
-                        }
+                match (name, equal.iter().position(|e| *e == Some(true))) {
+                    ("count", _) => {
+                        let hits = equal.iter().filter(|e| **e == Some(true)).count();
+                        return Ok(Value::Int(hits as i64));
                     }
-                    _ => {}
+                    ("index", Some(at)) => return Ok(Value::Int(at as i64)),
+                    _ => return Err(Stop::Raise),
                 }
             }
         }
-        self.fresh_of(Kind::Int, Range::from(0))
+        self.risks += 1;
+        Ok(self.fresh_of(Kind::Int, Range::from(0)))
     }
 
     fn set_method(&mut self, id: ObjId, name: &str, args: Args<'e>) -> R<Value<'e>> {

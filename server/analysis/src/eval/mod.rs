@@ -57,30 +57,10 @@ use value::{Args, Class, ClassBody, Code, Obj, Record, Scope as Names, Value};
 /// How often a run is repeated with how many decisions, before more is joined instead; and how long
 /// a list may be to be walked.
 const EFFORTS: [Effort; 4] = [
-    Effort {
-        decisions: usize::MAX,
-        runs: 96,
-        walk: 100_000,
-        fuel: 150_000,
-    },
-    Effort {
-        decisions: 5,
-        runs: 32,
-        walk: 100_000,
-        fuel: 150_000,
-    },
-    Effort {
-        decisions: 0,
-        runs: 1,
-        walk: 100_000,
-        fuel: 300_000,
-    },
-    Effort {
-        decisions: 0,
-        runs: 1,
-        walk: 24,
-        fuel: 100_000,
-    },
+    Effort::new(usize::MAX, 96, 100_000, 60_000),
+    Effort::new(5, 32, 100_000, 40_000),
+    Effort::new(0, 1, 100_000, 100_000),
+    Effort::new(0, 1, 24, 40_000),
 ];
 
 struct Effort {
@@ -89,6 +69,20 @@ struct Effort {
     walk: usize,
     fuel: u32,
 }
+
+impl Effort {
+    const fn new(decisions: usize, runs: usize, walk: usize, fuel: u32) -> Self {
+        Self {
+            decisions,
+            runs,
+            walk,
+            fuel,
+        }
+    }
+}
+
+/// After so many runs at least this share of all paths must have been seen, or it is hopeless.
+const HOPES: [(usize, f64); 2] = [(16, 0.05), (48, 0.3)];
 
 /// A definition around an expression.
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +144,41 @@ fn find_around<'e>(body: &'e [Stmt], span: Span, around: &mut Vec<Enclosing<'e>>
     }
 }
 
+/// What stands at a span.
+enum Subject<'e> {
+    Function(&'e FunctionDef),
+    Expr(&'e Expr),
+}
+
+fn subject<'e>(body: &'e [Stmt], span: Span) -> Option<Subject<'e>> {
+    for stmt in body.iter().filter(|s| s.span.contains(span)) {
+        if let StmtKind::FunctionDef(def) = &stmt.kind
+            && (def.name.span == span || def.def_span == span || stmt.span == span)
+        {
+            return Some(Subject::Function(def));
+        }
+        let mut found = None;
+        stmt.own_exprs(&mut |e| {
+            e.walk(&mut |e| {
+                if e.span == span && found.is_none() {
+                    found = Some(e);
+                }
+            });
+        });
+        if let Some(expr) = found {
+            return Some(Subject::Expr(expr));
+        }
+        let inner = stmt
+            .blocks()
+            .into_iter()
+            .find_map(|block| subject(block, span));
+        if inner.is_some() {
+            return inner;
+        }
+    }
+    None
+}
+
 /// Answers questions about one snapshot of a workspace, remembering its modules between them.
 pub struct Evaluator<'e> {
     env: &'e dyn Env,
@@ -178,6 +207,18 @@ impl<'e> Evaluator<'e> {
         self.explore(arch, &|i| i.run_function(def, scope))
     }
 
+    /// The space at a place: that of the function whose name or definition has exactly that span, or
+    /// of the expression that has. `None` if there is neither.
+    pub fn at(&'e self, place: Place, arch: Arch) -> Option<Space> {
+        let items = self.env.items(place.module);
+        let item = items.into_iter().find(|i| i.item == place.item)?;
+        let scope = Scope::at(place.module, place.item, item.body, place.span);
+        match subject(item.body, place.span)? {
+            Subject::Function(def) => Some(self.function(def, &scope, arch)),
+            Subject::Expr(expr) => Some(self.space(expr, &scope, arch)),
+        }
+    }
+
     /// Runs `run` along every path, within bounds.
     fn explore(&'e self, arch: Arch, run: &dyn Fn(&mut Interp<'e>) -> R<()>) -> Space {
         for effort in &EFFORTS {
@@ -199,7 +240,8 @@ fn every_path<'e>(
     run: &dyn Fn(&mut Interp<'e>) -> R<()>,
 ) -> Option<Space> {
     let mut gathered = Gathered::default();
-    for _ in 0..runs {
+    let mut share = 0.0;
+    for run_number in 1..=runs {
         interp.restart();
         interp.trail.rewind();
         match run(interp) {
@@ -208,6 +250,10 @@ fn every_path<'e>(
             Err(Stop::Fuel) => return None,
         }
         gathered.add(&interp.observed, &interp.decisions, &interp.causes);
+        share += interp.trail.share();
+        if HOPES.iter().any(|(at, least)| run_number == *at && share < *least) {
+            return None;
+        }
         if !interp.trail.next() {
             gathered.guarded = interp.guarded;
             return Some(gathered.into_space(std::mem::take(&mut interp.notes)));

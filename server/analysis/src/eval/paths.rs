@@ -54,6 +54,11 @@ impl Trail {
         Some(true)
     }
 
+    /// The share of all paths that this run is, were every decision even.
+    pub(super) fn share(&self) -> f64 {
+        0.5f64.powi(i32::try_from(self.at).unwrap_or(i32::MAX))
+    }
+
     /// Turns the last decision that has not been turned yet; `false` when all have.
     pub(super) fn next(&mut self) -> bool {
         self.choices.truncate(self.at);
