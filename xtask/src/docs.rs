@@ -1,0 +1,61 @@
+//! `cargo xtask docs`: the documents that are made from the code.
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::manifest;
+use crate::repo::Repo;
+
+/// Write the generated documents and the settings in package.json.
+#[derive(Debug, Args)]
+pub(crate) struct DocsArgs {
+    /// Write nothing; fail if something would change.
+    #[arg(long)]
+    check: bool,
+}
+
+/// The files that are generated, or have generated parts.
+pub(crate) const GENERATED: [&str; 3] = ["docs/knobs.md", "docs/settings.md", "package.json"];
+
+/// Runs `cargo xtask docs`.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(crate) fn run(repo: &Repo, args: &DocsArgs) -> anyhow::Result<ExitCode> {
+    let stale = stale(repo)?;
+    for (path, text) in &stale {
+        if args.check {
+            println!("{path} is not what the code says: run `cargo xtask docs`");
+        } else {
+            fs::write(repo.at(path), text).with_context(|| format!("cannot write {path}"))?;
+            println!("{path} written");
+        }
+    }
+    if stale.is_empty() {
+        println!("everything is up to date");
+    }
+    Ok(if args.check && !stale.is_empty() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// The files that differ from what the code says, and what should be in them.
+///
+/// # Errors
+/// package.json cannot be read or does not have the parts to be replaced.
+pub(crate) fn stale(repo: &Repo) -> anyhow::Result<Vec<(&'static str, String)>> {
+    let read = |path: &str| fs::read_to_string(repo.at(path));
+    let manifest = read("package.json").context("cannot read package.json")?;
+    let texts = [
+        tileperf_analysis::knobs::markdown(),
+        tileperf_engine::settings::markdown(),
+        manifest::updated(&manifest)?,
+    ];
+    let differs = |(path, text): &(&str, String)| read(path).map_or(true, |now| now != *text);
+    Ok(GENERATED.into_iter().zip(texts).filter(differs).collect())
+}

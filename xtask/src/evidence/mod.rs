@@ -1,0 +1,74 @@
+//! `cargo xtask evidence NAME`: proofs that take long, kept in docs/evidence with where and when.
+//!
+//! The tests prove the same on every run with fewer cases. Here the numbers are written down, so
+//! that a claim in the documentation can be looked up and made again.
+
+mod accuracy;
+mod incremental;
+mod machine;
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use crate::repo::Repo;
+
+/// Make a proof again and write it to docs/evidence.
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceArgs {
+    /// Which proof.
+    #[arg(value_enum)]
+    name: Name,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Name {
+    /// Facts of public kernels against the oracle on Python's own parser.
+    Accuracy,
+    /// Facts after random edits of public kernels against facts from scratch.
+    Incremental,
+}
+
+/// A proof as it is written down.
+struct Evidence {
+    title: &'static str,
+    /// What is claimed, and how it was tried.
+    about: String,
+    /// What came out.
+    result: String,
+    /// Whether that is what was claimed.
+    holds: bool,
+}
+
+/// Runs `cargo xtask evidence`.
+///
+/// # Errors
+/// The proof cannot be tried, or its file cannot be written.
+pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> {
+    let before = machine::load();
+    let (file, evidence) = match args.name {
+        Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
+        Name::Incremental => ("incremental", incremental::prove(repo)?),
+    };
+    let conditions = machine::describe(repo, &before)?;
+    let Evidence {
+        title,
+        about,
+        result,
+        holds,
+    } = evidence;
+    let text = format!(
+        "# {title}\n\n<!-- Written by `cargo xtask evidence {file}`. -->\n\n{about}\n\n{conditions}\n## Result\n\n{result}\n"
+    );
+    let path = repo.at("docs/evidence").join(format!("{file}.md"));
+    fs::create_dir_all(repo.at("docs/evidence")).context("cannot create docs/evidence")?;
+    fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("{text}");
+    Ok(if holds {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,95 @@
+//! The accuracy part: what tileperf finds in public kernels that the project did not write.
+//!
+//! Facts are compared with the oracle of tests/oracle on four packages from PyPI. With the same
+//! files, thousands of random edits compare incremental facts with facts from scratch; and the
+//! table of cuda.tile's names is compared with the package itself.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+use super::checks::Checks;
+use super::{Part, count, rust};
+use crate::debian::Need;
+use crate::python::{CUDA_TILE, PLAIN};
+use crate::repo::Repo;
+use crate::tool::{Done, Tool};
+
+/// The accuracy part.
+pub(super) const PART: Part = Part {
+    name: "accuracy",
+    about: "public kernels: facts against the oracle, incremental against from scratch",
+    needs: &[
+        Need::Program("cc", "build-essential"),
+        Need::Python,
+        Need::Venv,
+    ],
+    run,
+};
+
+/// Tests of the crates that do their work only when told where public files are. All of them run
+/// without too, so they are asked for by name and their number is checked.
+const TESTS_ON_PUBLIC_FILES: [&str; 2] = [
+    "facts_after_edits_equal_facts_from_scratch_on_a_corpus",
+    "the_list_of_names_is_that_of_the_installed_cuda_tile",
+];
+
+fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
+    if !rust::build(repo, checks)? {
+        return Ok(());
+    }
+    let Some(fetched) = checks.set_up("downloading the packages", &fetch(repo)?)? else {
+        return Ok(());
+    };
+    let corpora = folders(&fetched)?;
+    if let Some(done) = checks.step("facts against the oracle", &compare(repo, &corpora))? {
+        // The table; disagreements follow after an empty line.
+        for line in done.stdout.lines().take_while(|line| !line.is_empty()) {
+            println!("    {line}");
+        }
+    }
+    let tests = repo
+        .cargo(&["test", "--workspace", "--lib", "--"])
+        .args(TESTS_ON_PUBLIC_FILES)
+        .env("TILEPERF_TEST_CORPUS", &corpora[0])
+        .env("TILEPERF_TEST_PYTHON", CUDA_TILE.python(repo)?);
+    let all_ran = |done: &Done| {
+        let mut count = count::cargo_test(done);
+        let expected = u32::try_from(TESTS_ON_PUBLIC_FILES.len()).unwrap_or(u32::MAX);
+        count.failed = count.failed.max(expected.saturating_sub(count.passed));
+        count
+    };
+    checks.counted("random edits and names on public files", &tests, all_ran)?;
+    Ok(())
+}
+
+/// Downloads the packages that are not in the cache yet.
+///
+/// # Errors
+/// The Python environment to download with cannot be made.
+pub(crate) fn fetch(repo: &Repo) -> anyhow::Result<Tool> {
+    let tool = repo.tool(PLAIN.python(repo)?).downloads();
+    Ok(tool
+        .arg(repo.at("tests/oracle/fetch_corpora.py"))
+        .arg(repo.cache.join("corpora")))
+}
+
+/// The folders that [`fetch`] has printed, tilegym's first.
+///
+/// # Errors
+/// It printed none.
+pub(crate) fn folders(fetched: &Done) -> anyhow::Result<Vec<PathBuf>> {
+    let folders: Vec<PathBuf> = fetched.stdout.lines().map(PathBuf::from).collect();
+    if folders.is_empty() || folders.iter().any(|folder| !folder.is_dir()) {
+        bail!("fetch_corpora.py printed no folders");
+    }
+    Ok(folders)
+}
+
+/// Compares the debug binary with the oracle.
+pub(crate) fn compare(repo: &Repo, corpora: &[PathBuf]) -> Tool {
+    let script = repo.at("tests/oracle/compare.py");
+    let binary = repo.debug_binary("tileperf");
+    let tool = repo.tool("python3").env("PYTHONDONTWRITEBYTECODE", "1");
+    tool.arg(script).arg(binary).args(corpora)
+}

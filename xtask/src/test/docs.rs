@@ -1,0 +1,26 @@
+//! The documents part: what is generated from the code is what the code says.
+
+use super::Part;
+use super::checks::Checks;
+use crate::docs;
+use crate::repo::Repo;
+
+/// The documents part.
+pub(super) const PART: Part = Part {
+    name: "docs",
+    about: "generated documents and settings are current",
+    needs: &[],
+    run,
+};
+
+fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
+    let stale = docs::stale(repo)?;
+    for path in docs::GENERATED {
+        let differs = stale.iter().any(|(stale, _)| *stale == path);
+        checks.check(
+            path,
+            differs.then(|| "not what the code says: run `cargo xtask docs`".to_owned()),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The Rust part: formatting, clippy and all tests of the workspace.
+
+use super::checks::Checks;
+use super::{Part, count};
+use crate::debian::Need;
+use crate::repo::Repo;
+
+/// The Rust part.
+pub(super) const PART: Part = Part {
+    name: "rust",
+    about: "formatting, clippy and the tests of all crates",
+    needs: &[
+        Need::Program("cc", "build-essential"),
+        Need::Program("git", "git"),
+    ],
+    run,
+};
+
+fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
+    checks.step("cargo fmt", &repo.cargo(&["fmt", "--all", "--check"]))?;
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    checks.step("cargo clippy", &repo.cargo(&clippy))?;
+    if !build(repo, checks)? {
+        return Ok(());
+    }
+    // The tests that start the server take the one just built, not one that cargo builds for them
+    // with other features.
+    let tests = repo
+        .cargo(&["test", "--workspace", "--no-fail-fast"])
+        .env("TILEPERF_BIN", repo.debug_binary("tileperf"));
+    checks.counted("cargo test", &tests, count::cargo_test)?;
+    Ok(())
+}
+
+/// Builds everything the way `cargo test --workspace` does, the tileperf binary included, so that
+/// one set of artefacts serves all parts. Returns whether it worked.
+///
+/// # Errors
+/// Cargo cannot be started.
+pub(super) fn build(repo: &Repo, checks: &mut Checks) -> anyhow::Result<bool> {
+    let build = repo.cargo(&["build", "--workspace", "--all-targets"]);
+    Ok(checks.set_up("cargo build", &build)?.is_some())
+}
