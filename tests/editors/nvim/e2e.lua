@@ -192,6 +192,34 @@ local function lenses()
   end)
 end
 
+--- The only thing that happens in the editor is the server's own request to ask again.
+local function refresh()
+  local buffer = open(ops .. 'row_scale.py')
+  local function lens()
+    local _, text = next(view.lenses(buffer))
+    return text
+  end
+  local before = tap.wait('the kernel has a lens', lens)
+  local other = ops .. 'twice.py'
+  vim.fn.writefile({
+    'import cuda.tile as ct',
+    'from demo.ops.cutile.row_scale import row_scale_kernel',
+    '',
+    '',
+    'def twice(stream, x, scale, out):',
+    '    ct.launch(stream, (1, 1, 1), row_scale_kernel, (x, scale, out, 64))',
+  }, other)
+  local after = tap.wait('a launch written to another file changes the lens', function()
+    local now = lens()
+    return now ~= nil and now ~= before and now
+  end, lens)
+  tap.note({ before, after })
+  vim.fn.delete(other)
+  tap.wait('removing that file changes it back', function()
+    return lens() == before
+  end, lens)
+end
+
 local function hints()
   local buffer = open(ops .. 'matmul.py')
   tap.wait('inlay hints are switched on', function()
@@ -378,6 +406,7 @@ tap.run({
   { 'symbols', symbols },
   { 'hover', hover },
   { 'lenses', lenses },
+  { 'refresh', refresh },
   { 'hints', hints },
   { 'plain file', plain_file },
   { 'navigation', navigation },

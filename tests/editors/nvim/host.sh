@@ -4,10 +4,10 @@
 #   host.sh DIR [SUITE]        SUITE: trixie (Neovim 0.10, the default) or forky (0.12)
 #
 # Debian's packages are downloaded, checked against their signatures and unpacked; none of their
-# scripts runs, so neither mounts nor device nodes are needed and a plain container will do. A second
-# call with the same arguments returns at once: DIR/.neovim-host says what DIR holds. Asks nothing;
-# the caller (cargo xtask) has already asked. Packages that are missing here (debootstrap, tmux) are
-# installed as root or through sudo, on Debian or Ubuntu. About half a minute.
+# scripts runs, so neither mounts nor device nodes are needed and a plain container will do. A
+# second call with the same arguments returns at once: DIR/.neovim-host says what DIR holds. Asks
+# nothing; the caller (cargo xtask) has already asked. Packages that are missing here (debootstrap,
+# tmux) are installed as root or through sudo, on Debian or Ubuntu. About half a minute.
 set -euo pipefail
 
 say() { printf 'neovim host: %s\n' "$*"; }

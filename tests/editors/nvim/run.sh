@@ -166,12 +166,15 @@ check() {
   tally <<<"ok - $name"
 }
 
-# drive NAME SCRIPT ARGUMENTS...: runs a script in a Neovim without a screen.
+# headless SCRIPT: a Neovim without a screen that runs one of the scripts beside this file.
+headless() {
+  "${editor[@]}" --headless -c "lua require('tap').drive('$inside/driver/$1')" </dev/null
+}
+
+# drive NAME: runs NAME.lua and counts what it says.
 drive() {
-  local name=$1 script=$2 code=0
-  shift 2
-  "${editor[@]}" --headless "$@" -c "luafile $inside/driver/$script" \
-    </dev/null >"$run/out/$name.tap" 2>"$run/out/$name.stderr" || code=$?
+  local name=$1 code=0
+  headless "$name.lua" >"$run/out/$name.tap" 2>"$run/out/$name.stderr" || code=$?
   tally <"$run/out/$name.tap"
   # A crash half-way must not pass for success.
   if [ "$code" -ne 0 ] && ! grep -q '^not ok' "$run/out/$name.tap"; then
@@ -193,7 +196,7 @@ keep() {
 }
 
 killed_editor() {
-  "${editor[@]}" --headless -c "luafile $inside/driver/hold.lua" </dev/null >/dev/null 2>&1 &
+  headless hold.lua >/dev/null 2>&1 &
   local editor_job=$!
   check "an editor to be killed has started a server" test -s "$run/out/ready"
   check "its server runs" some_server
@@ -205,9 +208,9 @@ killed_editor() {
 starts=(setup)
 [ "$minor" -lt 11 ] || starts=(enable setup)
 echo "# Neovim $version"
-drive unit unit.lua
+drive unit
 for start in "${starts[@]}"; do
-  drive e2e e2e.lua
+  drive e2e
   check "leaving the editor leaves no server" no_server
   keep "$start"
 done

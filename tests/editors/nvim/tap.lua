@@ -83,4 +83,17 @@ function M.run(steps)
   vim.cmd(failures > 0 and '1cquit' or 'qall!')
 end
 
+--- Runs a script once Neovim has started up: before that, parts of it behave differently.
+---@param script string
+function M.drive(script)
+  local function body()
+    local ok, problem = xpcall(dofile, debug.traceback, script)
+    if not ok then
+      io.stderr:write(problem, '\n')
+      vim.cmd('2cquit')
+    end
+  end
+  vim.api.nvim_create_autocmd('VimEnter', { once = true, callback = vim.schedule_wrap(body) })
+end
+
 return M
