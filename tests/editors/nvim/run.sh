@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Drives the Neovim plugin, with a real server, in a real Neovim: what it shows (e2e.lua), its parts
-# without a server (unit.lua), a terminal session whose screens are kept (screens.sh), and what is
+# without a server (unit.lua), a terminal whose screens are kept (screens.sh), and what is
 # left after the editor was killed. Prints "ok - ..." and "not ok - ..." lines; exit code 1 if any
 # failed, 2 if it could not run.
 #

@@ -2,7 +2,7 @@
 --- those below its log level, and its standard error, which Neovim writes to its LSP log file.
 local M = {}
 
---- Lines kept; a long session must not grow without bound.
+--- Lines kept; memory must not grow with the days.
 local LIMIT = 2000
 
 ---@type string[]
