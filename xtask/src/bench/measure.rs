@@ -1,0 +1,179 @@
+//! The measurements, each with all servers in turn.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use super::edits::{self, Kind};
+use super::files::{Files, Sample};
+use super::samples::Samples;
+use super::servers::{COUNT, Server};
+use super::session::Session;
+
+/// How long a server is left alone before its memory is read.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    /// Sessions a server and size.
+    rounds: usize,
+    /// Bursts of typing a session; a multiple of the kinds.
+    bursts: usize,
+    /// First readings of the package.
+    indexings: usize,
+}
+
+impl Plan {
+    pub(super) fn full() -> Self {
+        Self {
+            rounds: 8,
+            bursts: 16,
+            indexings: 9,
+        }
+    }
+
+    pub(super) fn quick() -> Self {
+        Self {
+            rounds: 2,
+            bursts: 12,
+            indexings: 3,
+        }
+    }
+}
+
+/// What one server showed on one file.
+#[derive(Debug, Default)]
+pub(super) struct Typing {
+    pub(super) initialize: Samples,
+    pub(super) open: Samples,
+    /// By [`Kind`], in its order.
+    pub(super) edits: [Samples; Kind::ALL.len()],
+    /// At the end of each session, in KiB.
+    pub(super) resident: Vec<u64>,
+}
+
+impl Typing {
+    /// All edits together.
+    pub(super) fn all_edits(&self) -> Samples {
+        let mut all = Samples::default();
+        self.edits.iter().for_each(|kind| all.extend(kind));
+        all
+    }
+}
+
+/// Everything that was measured; arrays are in the order of the servers.
+#[derive(Debug)]
+pub(super) struct Results {
+    pub(super) small: [Typing; COUNT],
+    pub(super) large: [Typing; COUNT],
+    /// With a file open that has nothing to do with cuTile, in KiB.
+    pub(super) plain: [u64; COUNT],
+    /// From the session's start to the end of the first reading of the package.
+    pub(super) index: Samples,
+    /// After it, in KiB, each time.
+    pub(super) index_resident: Vec<u64>,
+    /// `tileperf facts` on the package, from the process's start to its end.
+    pub(super) facts: Samples,
+}
+
+/// Measures everything.
+///
+/// # Errors
+/// A server cannot be started, ends, answers with an error or not at all.
+pub(super) fn all(
+    servers: &[Server; COUNT],
+    files: &Files,
+    plan: &Plan,
+) -> anyhow::Result<Results> {
+    let mut results = Results {
+        small: Default::default(),
+        large: Default::default(),
+        plain: [0; COUNT],
+        index: Samples::default(),
+        index_resident: Vec::new(),
+        facts: Samples::default(),
+    };
+    for round in 0..plan.rounds {
+        typing(servers, &files.small, plan, round, &mut results.small)?;
+        typing(servers, &files.large, plan, round, &mut results.large)?;
+    }
+    for (server, resident) in servers.iter().zip(&mut results.plain) {
+        *resident = at_rest(server, &files.plain)?;
+    }
+    for _ in 0..plan.indexings {
+        let (taken, resident) = first_index(&servers[0], &files.package)?;
+        results.index.push(taken);
+        results.index_resident.push(resident);
+        results.facts.push(facts(&servers[0], &files.package)?);
+    }
+    Ok(results)
+}
+
+/// One session of each server on a file, all alive at once, taking turns at every edit. Who is first
+/// changes from round to round.
+fn typing(
+    servers: &[Server; COUNT],
+    file: &Sample,
+    plan: &Plan,
+    round: usize,
+    results: &mut [Typing; COUNT],
+) -> anyhow::Result<()> {
+    let order: Vec<usize> = (0..COUNT).map(|i| (i + round) % COUNT).collect();
+    let uri = file.uri();
+    let mut sessions = Vec::new();
+    for &i in &order {
+        let (mut session, initialize) = Session::start(&servers[i], &file.folder)?;
+        results[i].initialize.push(initialize);
+        results[i].open.push(session.open(&uri, &file.text)?);
+        sessions.push((i, session));
+    }
+    let script = edits::script(&file.text, plan.bursts, round as u64);
+    for (version, edit) in (2..).zip(&script) {
+        for (i, session) in &mut sessions {
+            let taken = session.change(&uri, version, &edit.change)?;
+            results[*i].edits[edit.kind as usize].push(taken);
+        }
+    }
+    for (i, session) in sessions {
+        results[i].resident.push(session.resident_kib()?);
+        session.finish()?;
+    }
+    Ok(())
+}
+
+/// Memory with one file open and nothing to do.
+fn at_rest(server: &Server, file: &Sample) -> anyhow::Result<u64> {
+    let (mut session, _) = Session::start(server, &file.folder)?;
+    session.open(&file.uri(), &file.text)?;
+    std::thread::sleep(SETTLE);
+    let resident = session.resident_kib()?;
+    session.finish()?;
+    Ok(resident)
+}
+
+/// The first reading of a whole package, with one of its files open.
+fn first_index(server: &Server, package: &Sample) -> anyhow::Result<(Duration, u64)> {
+    let (mut session, _) = Session::start(server, &package.folder)?;
+    session.open_unanswered(&package.uri(), &package.text)?;
+    let taken = session.indexed()?;
+    std::thread::sleep(SETTLE);
+    let resident = session.resident_kib()?;
+    session.finish()?;
+    Ok((taken, resident))
+}
+
+fn facts(server: &Server, package: &Sample) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    let status = Command::new(&server.program)
+        .args(["facts", "--format", "json"])
+        .arg(&package.folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()?;
+    if !status.success() {
+        bail!("tileperf facts ended with {status}");
+    }
+    Ok(started.elapsed())
+}

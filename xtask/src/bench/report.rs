@@ -1,0 +1,206 @@
+//! The measurements as a table that says of each number whether it is where it should be.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::edits::Kind;
+use super::files::{Files, Sample};
+use super::machine;
+use super::measure::{Results, Typing};
+use super::samples::Samples;
+use super::servers::{COUNT, Server};
+
+/// Everything that the report tells.
+pub(super) struct Report<'a> {
+    pub(super) servers: &'a [Server; COUNT],
+    pub(super) files: &'a Files,
+    pub(super) results: &'a Results,
+    pub(super) date: String,
+    pub(super) commit: String,
+    /// Before and after.
+    pub(super) load: (Option<f64>, Option<f64>),
+}
+
+/// What a value must stay below.
+#[derive(Clone, Copy)]
+enum Target {
+    /// Times ruff's.
+    OfRuff(f64),
+    /// In the row's own unit.
+    Below(f64),
+    None,
+}
+
+impl Report<'_> {
+    /// The report as Markdown.
+    pub(super) fn markdown(&self) -> String {
+        let mut out = String::new();
+        self.head(&mut out);
+        self.typing(&mut out, &self.files.small, &self.results.small, 0.5);
+        self.typing(&mut out, &self.files.large, &self.results.large, 0.25);
+        self.workspace(&mut out);
+        self.kinds(&mut out);
+        out
+    }
+
+    fn head(&self, out: &mut String) {
+        let [tileperf, ruff, ty] = self.servers;
+        let load = |load: Option<f64>| load.map_or("unknown".to_owned(), |l| format!("{l:.1}"));
+        let _ = write!(
+            out,
+            "# How fast the language server is\n\n\
+             Written by `cargo xtask bench` on {}. tileperf {} ({}), ruff {}, ty {}.\n\
+             Machine: {}; load average {} before and {} after.\n\n\
+             One run: at every edit the three servers take turns, each with the same single-character \
+             edit (letters, digits, new lines, brackets all over the file, typed and taken back), and \
+             each is waited for until the diagnostics of that version have arrived. All three push \
+             them. Times on a busy machine are larger than on a quiet one; the ratios are what counts.\n\n",
+            self.date,
+            tileperf.version,
+            self.commit,
+            ruff.version,
+            ty.version,
+            machine::describe(),
+            load(self.load.0),
+            load(self.load.1),
+        );
+    }
+
+    fn typing(&self, out: &mut String, file: &Sample, by: &[Typing; COUNT], share: f64) {
+        let edits = by[0].all_edits().len();
+        let sessions = by[0].open.len();
+        let _ = writeln!(
+            out,
+            "## {} lines: {sessions} sessions, {edits} edits each server\n",
+            file.lines(),
+        );
+        columns(out);
+        let initialize = by.each_ref().map(|t| ms(t.initialize.median()));
+        row(
+            out,
+            "start to `initialize` answered, p50, ms",
+            initialize,
+            Target::Below(30.0),
+        );
+        let open = by.each_ref().map(|t| ms(t.open.median()));
+        row(
+            out,
+            "open to first diagnostics, p50, ms",
+            open,
+            Target::None,
+        );
+        for (q, name) in [(0.5, "p50"), (0.99, "p99")] {
+            let edit = by.each_ref().map(|t| ms(t.all_edits().quantile(q)));
+            row(
+                out,
+                &format!("edit to diagnostics, {name}, ms"),
+                edit,
+                Target::OfRuff(share),
+            );
+        }
+        let resident = by.each_ref().map(|t| mib(median(&t.resident)));
+        row(out, "resident memory after it, MiB", resident, Target::None);
+        out.push('\n');
+    }
+
+    fn workspace(&self, out: &mut String) {
+        let results = self.results;
+        let _ = writeln!(
+            out,
+            "## A whole package: the {} Python files of tilegym, read {} times\n",
+            self.files.package_files,
+            results.index.len(),
+        );
+        out.push_str("| | p50 | best | worst | target |\n|---|---:|---:|---:|---|\n");
+        let times = |samples: &Samples| [0.5, 0.0, 1.0].map(|q| samples.quantile(q).as_secs_f64());
+        spread(
+            out,
+            "session start to first index done, s",
+            times(&results.index),
+            Some(1.0),
+        );
+        spread(out, "`tileperf facts`, s", times(&results.facts), None);
+        let mut resident = results.index_resident.clone();
+        resident.sort_unstable();
+        let ends = [resident.first(), resident.last()].map(|r| mib(r.copied().unwrap_or(0)));
+        let memory = [mib(median(&resident)), ends[0], ends[1]];
+        spread(out, "resident memory after it, MiB", memory, Some(60.0));
+        out.push_str("\n## A file without cuTile\n\n");
+        columns(out);
+        row(
+            out,
+            "resident memory, MiB",
+            results.plain.map(mib),
+            Target::Below(15.0),
+        );
+        out.push('\n');
+    }
+
+    /// What is typed matters: a bracket breaks the text until it is closed.
+    fn kinds(&self, out: &mut String) {
+        out.push_str("## By what is typed\n\nEdit to diagnostics, p50 in ms.\n\n");
+        let sizes = [
+            (&self.files.small, &self.results.small),
+            (&self.files.large, &self.results.large),
+        ];
+        out.push_str("| lines | typed | tileperf | ruff | ty | of ruff |\n");
+        out.push_str("|---:|---|---:|---:|---:|---:|\n");
+        for (file, by) in sizes {
+            for kind in Kind::ALL {
+                let [a, b, c] = by.each_ref().map(|t| ms(t.edits[kind as usize].median()));
+                let _ = writeln!(
+                    out,
+                    "| {} | {} | {a:.2} | {b:.2} | {c:.2} | {:.2} |",
+                    file.lines(),
+                    kind.title(),
+                    a / b,
+                );
+            }
+        }
+    }
+}
+
+fn columns(out: &mut String) {
+    out.push_str("| | tileperf | ruff | ty | of ruff | target |\n|---|---:|---:|---:|---:|---|\n");
+}
+
+fn row(out: &mut String, name: &str, [a, b, c]: [f64; COUNT], target: Target) {
+    let verdict = match target {
+        Target::OfRuff(share) => format!("{share} of ruff: {}", met(a / b <= share)),
+        Target::Below(limit) => format!("< {limit}: {}", met(a < limit)),
+        Target::None => String::new(),
+    };
+    let _ = writeln!(
+        out,
+        "| {name} | {a:.2} | {b:.2} | {c:.2} | {:.2} | {verdict} |",
+        a / b
+    );
+}
+
+fn spread(out: &mut String, name: &str, [median, best, worst]: [f64; 3], below: Option<f64>) {
+    let verdict = below.map_or(String::new(), |limit| {
+        format!("< {limit}: {}", met(median < limit))
+    });
+    let _ = writeln!(
+        out,
+        "| {name} | {median:.2} | {best:.2} | {worst:.2} | {verdict} |"
+    );
+}
+
+fn met(yes: bool) -> &'static str {
+    if yes { "met" } else { "**missed**" }
+}
+
+fn ms(taken: Duration) -> f64 {
+    taken.as_secs_f64() * 1e3
+}
+
+fn mib(kib: u64) -> f64 {
+    kib as f64 / 1024.0
+}
+
+fn median(values: &[u64]) -> u64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0)
+}
