@@ -500,7 +500,8 @@ impl Client {
         assert!(left.is_empty(), "left over:\n{}", left.join("\n"));
     }
 
-    fn log_text(&self) -> String {
+    /// The server's log so far, as it came on standard error.
+    pub fn log_text(&self) -> String {
         self.log
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -14,7 +14,13 @@ use serde_json::Value;
 /// The build fails.
 pub fn server_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| std::env::var_os("TILEPERF_BIN").map_or_else(build, PathBuf::from))
+    BINARY.get_or_init(|| {
+        let given = std::env::var_os("TILEPERF_BIN").map(PathBuf::from);
+        // Servers are started in other folders, where a relative path would lead elsewhere.
+        given.map_or_else(build, |path| {
+            path.canonicalize().expect("TILEPERF_BIN exists")
+        })
+    })
 }
 
 fn build() -> PathBuf {

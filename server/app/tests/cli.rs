@@ -1,4 +1,9 @@
 //! The command line as a user meets it: output, exit codes, pipes.
+#![allow(clippy::unwrap_used, reason = "a step that fails fails its test")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tests are the user who starts the program"
+)]
 
 use std::io::Read;
 use std::path::Path;

@@ -107,3 +107,24 @@ fn a_log_that_nobody_reads_stops_nothing() {
     client.ask("tileperf/serverInfo", json!({}));
     client.finish();
 }
+
+#[test]
+fn a_log_file_gets_what_standard_error_would() {
+    let project = tileperf_tests::project::Project::empty();
+    let file = project.folder().join("log.txt");
+    let options = Options {
+        args: vec!["--log-file".into(), file.display().to_string()],
+        ..Options::default()
+    };
+    let (mut client, _) = Client::start(options);
+    client.open("git:/project/kernel.py", "");
+    client.ask("tileperf/serverInfo", json!({}));
+    assert_eq!(client.log_text(), "");
+    client.finish();
+    let log = std::fs::read_to_string(file).expect("the log file");
+    assert!(
+        log.contains("git:/project/kernel.py") && log.contains("shutdown"),
+        "{log}"
+    );
+    assert!(!log.contains('\u{1b}'), "colours in a file: {log}");
+}

@@ -58,12 +58,11 @@ fn typing_the_import_wakes_the_server() {
     let project = Project::empty();
     let mut client = start(&project, json!({}));
     client.open("untitled:Untitled-1", "");
-    let mut column = 0;
-    for (version, letter) in (2..).zip("import cuda.tile as ct".chars()) {
+    let letters = "import cuda.tile as ct".chars();
+    for (column, letter) in (0..).zip(letters) {
         let place = json!({"line": 0, "character": column});
         let edit = json!([{"range": {"start": place, "end": place}, "text": letter.to_string()}]);
-        client.change("untitled:Untitled-1", version, edit);
-        column += 1;
+        client.change("untitled:Untitled-1", column + 2, edit);
     }
     ready(&mut client);
     client.finish();
