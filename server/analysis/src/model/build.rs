@@ -83,6 +83,15 @@ impl FileModel {
     }
 }
 
+/// A kernel on its way into the model.
+struct FoundKernel {
+    at: At,
+    /// The item of the decorator or of the call that wraps the function: it may be another one.
+    item: usize,
+    span: Span,
+    keywords: Vec<(SmolStr, Span)>,
+}
+
 struct Build<'a> {
     items: Vec<&'a Item>,
     text: &'a str,
@@ -161,7 +170,7 @@ impl<'a> Build<'a> {
     }
 
     fn find_kernels(&mut self) {
-        let mut found: Vec<(At, Span, Vec<(SmolStr, Span)>)> = Vec::new();
+        let mut found: Vec<FoundKernel> = Vec::new();
         for (item, scan) in self.names.scans.iter().enumerate() {
             for (scope, here) in scan.scopes.iter().enumerate() {
                 let Some(def) = &here.def else { continue };
@@ -181,11 +190,12 @@ impl<'a> Build<'a> {
                         value => value,
                     };
                     if self.is_path(callee, outer, "kernel") {
-                        found.push((
-                            At { item, scope },
-                            decorator.span,
-                            decorator.keywords.clone(),
-                        ));
+                        found.push(FoundKernel {
+                            at: At { item, scope },
+                            item,
+                            span: decorator.span,
+                            keywords: decorator.keywords.clone(),
+                        });
                         break;
                     }
                 }
@@ -211,7 +221,15 @@ impl<'a> Build<'a> {
                 if rewraps(&function.value) || !self.is_path(callee, at, "kernel") {
                     continue;
                 }
-                let keywords: Vec<_> = call
+                // In `ct.kernel(occupancy=2)(f)` the hints are the inner call's.
+                let inner = matches!(call.callee, Value::Call(..)).then(|| {
+                    let starts =
+                        |c: &&Call| c.span.start == call.span.start && c.span.end < call.span.end;
+                    scan.calls.iter().find(starts)
+                });
+                let keywords: Vec<_> = inner
+                    .flatten()
+                    .unwrap_or(call)
                     .args
                     .iter()
                     .filter_map(|a| Some((a.name.clone()?, a.span)))
@@ -219,28 +237,30 @@ impl<'a> Build<'a> {
                 for target in self.names.resolve_through_callers(&function.value, at) {
                     if let Target::Def(def) = target
                         && self.names.scope(def).kind == ScopeKind::Function
-                        && !found.iter().any(|(known, ..)| *known == def)
+                        && !found.iter().any(|known| known.at == def)
                     {
-                        // The wrapping call may stand in another item than the function.
-                        found.push((
-                            def,
-                            call.span,
-                            if def.item == item {
-                                keywords.clone()
-                            } else {
-                                Vec::new()
-                            },
-                        ));
+                        found.push(FoundKernel {
+                            at: def,
+                            item,
+                            span: call.span,
+                            keywords: keywords.clone(),
+                        });
                     }
                 }
             }
         }
-        found.sort_by_key(|(at, ..)| {
-            let def = self.names.scope(*at).def.as_ref();
-            def.map_or(0, |d| self.place(at.item, d.name.span).start)
+        found.sort_by_key(|k| {
+            let def = self.names.scope(k.at).def.as_ref();
+            def.map_or(0, |d| self.place(k.at.item, d.name.span).start)
         });
         let mut ordinals: FxHashMap<SmolStr, u32> = FxHashMap::default();
-        for (at, decorator, keywords) in found {
+        for FoundKernel {
+            at,
+            item,
+            span: decorator,
+            keywords,
+        } in found
+        {
             let Some(def) = &self.names.scope(at).def else {
                 continue;
             };
@@ -254,13 +274,23 @@ impl<'a> Build<'a> {
                 ordinal: *ordinal,
                 name_span: self.place(at.item, def.name.span),
                 span: self.place(at.item, def.span),
-                decorator_span: self.place(at.item, decorator),
+                decorator_span: self.place(item, decorator),
+                top: self.place(
+                    at.item,
+                    def.decorators.first().map_or(
+                        Span {
+                            start: def.span.start,
+                            end: def.span.start + 3,
+                        },
+                        |d| d.span,
+                    ),
+                ),
                 hints: keywords
                     .into_iter()
                     .map(|(name, span)| Hint {
                         name,
-                        text: self.source(at.item, span),
-                        span: self.place(at.item, span),
+                        text: self.source(item, span),
+                        span: self.place(item, span),
                     })
                     .collect(),
                 params: self.params(at),
@@ -663,11 +693,11 @@ impl<'a> Build<'a> {
             return HintContext::Guarded;
         }
         let callers = self.names.callers(function);
-        let guarded = |(item, caller, _): &(usize, &Call, usize)| {
-            caller.scope != call.scope
+        let guarded = |(caller_item, caller, _): &(usize, &Call, usize)| {
+            (*caller_item, caller.scope) != (item, call.scope)
                 && depth < 4
                 && matches!(
-                    self.context(*item, caller, depth + 1),
+                    self.context(*caller_item, caller, depth + 1),
                     HintContext::Guarded | HintContext::Cached
                 )
         };

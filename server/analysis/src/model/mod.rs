@@ -11,6 +11,8 @@ mod guard;
 mod names;
 mod scan;
 mod spaces;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use std::sync::Arc;
@@ -69,6 +71,8 @@ pub struct Kernel {
     pub span: Span,
     /// The kernel decorator's expression, or the call that wraps the function.
     pub decorator_span: Span,
+    /// The topmost decorator's expression, else `def`: what a lens stands above.
+    pub top: Span,
     /// Hints fixed at the decorator.
     pub hints: Vec<Hint>,
     /// Its parameters.

@@ -451,7 +451,6 @@ impl<'a> Search<'_, 'a> {
             (
                 _,
                 "cached_replace_hints"
-                | "param"
                 | "partial"
                 | "wraps"
                 | "list"

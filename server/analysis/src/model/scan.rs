@@ -469,10 +469,13 @@ impl Scanner {
             };
             let each = Value::Item(Box::new(Value::of(&values.value)), None);
             for (i, name) in names.iter().enumerate() {
-                let value = if names.len() == 1 {
-                    each.clone()
-                } else {
-                    Value::Item(Box::new(each.clone()), Some(i))
+                let value = match names.len() {
+                    // One name: the value itself, or the one of a `pytest.param`.
+                    1 => Value::Either(vec![
+                        each.clone(),
+                        Value::Item(Box::new(each.clone()), Some(0)),
+                    ]),
+                    _ => Value::Item(Box::new(each.clone()), Some(i)),
                 };
                 self.bind(&SmolStr::new(name), value);
             }

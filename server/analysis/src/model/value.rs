@@ -47,6 +47,13 @@ impl Value {
             ExprKind::Attribute { value, attr } => {
                 Value::Attr(Box::new(Value::of(value)), attr.name.clone())
             }
+            // `pytest.param(a, b, id="x")` stands for the tuple.
+            ExprKind::Call { func, args }
+                if func.last_ident().is_some_and(|i| i.name == "param") =>
+            {
+                let plain = args.iter().filter(|a| a.name.is_none());
+                Value::Seq(plain.map(|a| Value::of(&a.value)).collect(), expr.span)
+            }
             ExprKind::Call { func, args } => Value::Call(
                 Box::new(Value::of(func)),
                 args.iter()

@@ -26,7 +26,7 @@ const SHOWN: usize = 6;
 
 /// The card.
 pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
-    let mut out = format!("**{}**, cuTile kernel", escape(&kernel.title()));
+    let mut out = format!("cuTile kernel `{}`", kernel.title());
     if kernel.stale {
         out.push_str(" (as it last parsed)");
     }
@@ -66,7 +66,7 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
     list(&mut out, "searches", &facts.searches, "");
     for (name, counts) in &facts.spaces {
         out.push_str(&format!(
-            "- space `{name}`: {} configurations\n",
+            "- space `{name}`: `{}` configurations\n",
             line(counts)
         ));
     }
@@ -112,7 +112,7 @@ fn hint_line(name: &str, text: &str, archs: &[Arch]) -> String {
             )
         })
         .collect();
-    format!("`{name}` by target: {}", values.join(", "))
+    format!("`{name}` by target: `{}`", values.join(", "))
 }
 
 /// The keywords of a `ByTarget(...)` call, as written.
@@ -148,10 +148,6 @@ fn by_target(text: &str) -> Option<Vec<(String, String)>> {
     Some(out)
 }
 
-fn escape(name: &str) -> String {
-    name.replace('_', "\\_")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,11 +162,11 @@ mod tests {
                 "ct.ByTarget(sm_100=min(2, n), default=1)",
                 &archs
             ),
-            "`num_ctas` by target: sm_90 1, sm_100 min(2, n)"
+            "`num_ctas` by target: `sm_90 1, sm_100 min(2, n)`"
         );
         assert_eq!(
             hint_line("num_ctas", "ByTarget(sm_100=2)", &archs),
-            "`num_ctas` by target: sm_90 the compiler's default, sm_100 2"
+            "`num_ctas` by target: `sm_90 the compiler's default, sm_100 2`"
         );
     }
 }

@@ -27,7 +27,8 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counts of all architectures in one line, equal ones together; a single count when all agree.
+/// Counts of all architectures in one line: a single count when all agree, else equal ones together,
+/// neighbours as a range: `8 on sm_80-89, 4 on sm_90`. `counts` is in the order of the architectures.
 pub fn line(counts: &[(Arch, Count)]) -> String {
     let Some((_, first)) = counts.first() else {
         return String::new();
@@ -35,16 +36,38 @@ pub fn line(counts: &[(Arch, Count)]) -> String {
     if counts.iter().all(|(_, c)| c == first) {
         return first.to_string();
     }
-    let mut groups: Vec<(Count, Vec<String>)> = Vec::new();
+    // Runs of neighbours by count, in order of first appearance.
+    let mut groups: Vec<(Count, Vec<(Arch, Arch)>)> = Vec::new();
+    let mut before: Option<Count> = None;
     for (arch, count) in counts {
-        match groups.iter_mut().find(|(c, _)| c == count) {
-            Some((_, archs)) => archs.push(arch.to_string()),
-            None => groups.push((*count, vec![arch.to_string()])),
+        let at = groups
+            .iter()
+            .position(|(c, _)| c == count)
+            .unwrap_or_else(|| {
+                groups.push((*count, Vec::new()));
+                groups.len() - 1
+            });
+        match groups[at].1.last_mut() {
+            Some(run) if before == Some(*count) => run.1 = *arch,
+            _ => groups[at].1.push((*arch, *arch)),
         }
+        before = Some(*count);
     }
+    let run = |(from, to): &(Arch, Arch)| {
+        if from == to {
+            from.to_string()
+        } else {
+            format!("{from}-{}", to.sm())
+        }
+    };
     let parts: Vec<String> = groups
         .iter()
-        .map(|(count, archs)| format!("{} on {}", count, archs.join(" ")))
+        .map(|(count, runs)| {
+            format!(
+                "{count} on {}",
+                runs.iter().map(run).collect::<Vec<_>>().join(" ")
+            )
+        })
         .collect();
     parts.join(", ")
 }
@@ -62,6 +85,7 @@ mod tests {
         assert_eq!(line(&[(Arch::Sm80, exact(3)), (Arch::Sm90, exact(3))]), "3");
         let mixed = [
             (Arch::Sm80, exact(3)),
+            (Arch::Sm86, exact(3)),
             (
                 Arch::Sm90,
                 Count {
@@ -74,7 +98,7 @@ mod tests {
         ];
         assert_eq!(
             line(&mixed),
-            "3 on sm_80 sm_120, 0-8 on sm_90, at least 2 on sm_121"
+            "3 on sm_80-86 sm_120, 0-8 on sm_90, at least 2 on sm_121"
         );
         assert_eq!(Count { min: 0, max: None }.to_string(), "unknown");
     }

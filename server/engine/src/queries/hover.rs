@@ -55,7 +55,7 @@ impl Engine {
                         if counts.is_empty() {
                             name
                         } else {
-                            format!("{name}: {} configurations", line(&counts))
+                            format!("{name}: `{}` configurations", line(&counts))
                         }
                     })
                     .collect();
@@ -71,7 +71,7 @@ impl Engine {
         let id = (kernel.file.doc.clone(), kernel.number);
         let mut facts = CardFacts::default();
         for used in links.uses.get(&id).into_iter().flatten() {
-            let place = place(&used.location);
+            let place = format!("`{}`", place(&used.location));
             let named = |function: &str| {
                 if function.is_empty() {
                     place.clone()
@@ -109,7 +109,7 @@ impl Engine {
                 .push((name, self.counts(doc, space.span).to_vec()));
         }
         for test in self.tests_of_kernel(&kernel.file.doc, kernel.number) {
-            let file = file_name(&test);
+            let file = format!("`{}`", file_name(&test));
             if !facts.tests.contains(&file) {
                 facts.tests.push(file);
             }
@@ -143,7 +143,10 @@ impl Engine {
             names => format!("\n- launches {}", names.join(", ")),
         });
         let tests = self.tests_of_op(op, file);
-        let mut files: Vec<String> = tests.iter().map(file_name).collect();
+        let mut files: Vec<String> = tests
+            .iter()
+            .map(|t| format!("`{}`", file_name(t)))
+            .collect();
         files.dedup();
         if !files.is_empty() {
             out.push_str(&format!("\n- tests: {}", files.join(", ")));

@@ -9,7 +9,7 @@ use crate::{DocId, Engine, UseKind};
 /// A lens.
 #[derive(Debug, Clone)]
 pub struct Lens {
-    /// The kernel's name, above which it stands.
+    /// The kernel's topmost decorator, above which it stands.
     pub span: Span,
     /// Its title.
     pub title: String,
@@ -51,7 +51,7 @@ impl Engine {
                 }
             }
             out.push(Lens {
-                span: kernel.name_span,
+                span: kernel.top,
                 title: title(&facts),
                 uses: uses.iter().map(|u| u.location.clone()).collect(),
             });
