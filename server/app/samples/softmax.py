@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import cuda.tile as ct
 import torch
@@ -46,7 +47,7 @@ def softmax_kernel(x, out, TILE: ct.Constant[int]):
         ct.store(out, index=(row, step), tile=ct.astype(share, out.dtype))
 
 
-_best: dict[tuple[int, torch.dtype], RowConfig] = {}
+_tuned: dict[tuple[int, torch.dtype], tuple[int, Any]] = {}
 
 
 def softmax(x: torch.Tensor) -> torch.Tensor:
@@ -55,7 +56,7 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
     stream = torch.cuda.current_stream()
     key = (columns, x.dtype)
-    if key not in _best:
+    if key not in _tuned:
         found = exhaustive_search(
             list(row_configs()),
             stream,
@@ -64,8 +65,9 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
             lambda config: (x, out, config.tile),
             lambda config: {"occupancy": config.occupancy},
         )
-        _best[key] = found.best.config
-    config = _best[key]
-    kernel = softmax_kernel.replace_hints(occupancy=config.occupancy)
-    ct.launch(stream, (rows, 1, 1), kernel, (x, out, config.tile))
+        best = found.best.config
+        # Kept, because a kernel with other hints has a compile cache of its own.
+        _tuned[key] = (best.tile, softmax_kernel.replace_hints(occupancy=best.occupancy))
+    tile, kernel = _tuned[key]
+    ct.launch(stream, (rows, 1, 1), kernel, (x, out, tile))
     return out

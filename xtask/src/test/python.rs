@@ -15,7 +15,7 @@ pub(super) const PART: Part = Part {
 };
 
 /// The folders with Python that people maintain. Samples and fixtures in them are Python too.
-const FOLDERS: [&str; 2] = ["tests/oracle", "server"];
+const FOLDERS: [&str; 2] = ["tests", "server"];
 
 fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
     let ruff = repo.tool(RUFF.program(repo, "ruff")?);
