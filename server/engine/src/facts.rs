@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use smol_str::SmolStr;
+use tileperf_analysis::arch::Arch;
 use tileperf_analysis::model::HintContext;
 use tileperf_analysis::views::counts::Count;
 
@@ -89,7 +90,7 @@ pub struct SearchFacts {
 pub struct SpaceFacts {
     pub line: u32,
     pub name: SmolStr,
-    pub configs: BTreeMap<String, Count>,
+    pub configs: BTreeMap<Arch, Count>,
 }
 
 /// A hint replacement.
@@ -171,11 +172,7 @@ impl Engine {
                 .map(|s| SpaceFacts {
                     line: line(s.span.start),
                     name: s.name.clone(),
-                    configs: self
-                        .counts(doc, s.span)
-                        .iter()
-                        .map(|(arch, count)| (arch.to_string(), *count))
-                        .collect(),
+                    configs: self.counts(doc, s.span).iter().copied().collect(),
                 })
                 .collect(),
             replace_hints: model

@@ -181,6 +181,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tileperf_analysis::arch::Arch;
 
     /// What the demo promises in words is what the engine finds.
     #[test]
@@ -194,8 +195,8 @@ mod tests {
 
         let softmax = facts("softmax.py");
         let counts = &softmax.spaces[0].configs;
-        assert_eq!(counts["sm_80"].to_string(), "6");
-        assert_eq!(counts["sm_90"].to_string(), "8");
+        assert_eq!(counts[&Arch::Sm80].to_string(), "6");
+        assert_eq!(counts[&Arch::Sm90].to_string(), "8");
         assert_eq!(softmax.replace_hints.len(), 1);
         assert_eq!(facts("matmul.py").kernels.len(), 2);
         let launch = &facts("linear.py").launches[0];

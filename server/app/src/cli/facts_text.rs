@@ -1,9 +1,8 @@
 //! Facts for reading in a terminal.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use tileperf_analysis::views::counts::Count;
+use tileperf_analysis::views::counts::line;
 use tileperf_engine::FileFacts;
 
 /// A fact: its line in the file, what it is, and more about it.
@@ -85,8 +84,8 @@ fn searches(file: &FileFacts) -> impl Iterator<Item = Entry> {
 fn spaces(file: &FileFacts) -> impl Iterator<Item = Entry> {
     file.spaces.iter().map(|space| {
         let title = format!("search space {}", space.name);
-        let details = (!space.configs.is_empty())
-            .then(|| format!("configurations: {}", configurations(&space.configs)));
+        let counts: Vec<_> = space.configs.iter().map(|(a, c)| (*a, *c)).collect();
+        let details = (!counts.is_empty()).then(|| format!("configurations: {}", line(&counts)));
         (
             space.line,
             title.trim_end().to_owned(),
@@ -120,18 +119,4 @@ fn registrations(file: &FileFacts) -> impl Iterator<Item = Entry> {
         }
         (registration.line, title, Vec::new())
     })
-}
-
-/// `12`, or `8 on sm_80, 12 on sm_90` where architectures differ.
-fn configurations(counts: &BTreeMap<String, Count>) -> String {
-    let mut values = counts.values();
-    if let Some(first) = values.next()
-        && values.all(|count| count == first)
-    {
-        return first.to_string();
-    }
-    let each = counts
-        .iter()
-        .map(|(arch, count)| format!("{count} on {arch}"));
-    each.collect::<Vec<_>>().join(", ")
 }
