@@ -168,7 +168,8 @@ impl ParsedFile {
 #[derive(Default)]
 pub struct FileParser {
     parser: Option<Parser>,
-    recent: Option<(Arc<ItemFacts>, Tree)>,
+    /// With hash and length of the text it was made from.
+    recent: Option<((u64, usize), Tree)>,
     /// Facts of items seen since the file was last clean, by text: an open quote swallows half a
     /// file for the moment it takes to close it.
     shadow: FxHashMap<(u64, usize), Arc<ItemFacts>>,
@@ -291,37 +292,37 @@ impl FileParser {
         if recent.is_some() && tree.as_ref().is_none_or(|t| t.root_node().has_error()) {
             tree = self.tree(source, None);
         }
+        let clean = tree.as_ref().is_some_and(|t| !t.root_node().has_error());
+        let last_good = before.map(|(item, _)| item).filter(|i| i.facts.clean);
+        if !clean && let (Some(item), Some(edit)) = (last_good, edit) {
+            self.recent = tree.map(|tree| (key(source), tree));
+            let mut drift = item.drift.clone();
+            let base = i64::from(item.span.start);
+            drift.push(Drift {
+                start: edit.start as i64 - base,
+                old_end: edit.old_end as i64 - base,
+                new_end: edit.new_end as i64 - base,
+                shift: base - i64::from(span.start),
+            });
+            return Item {
+                span,
+                facts: Arc::clone(&item.facts),
+                state: ItemState::Stale,
+                drift,
+            };
+        }
         let facts = Arc::new(facts(source, tree.as_ref()));
-        let clean = facts.clean;
         if edit.is_some() {
-            self.recent = tree.map(|tree| (Arc::clone(&facts), tree));
+            self.recent = tree.map(|tree| (facts.key, tree));
         }
         if clean {
             return fresh(span, facts);
         }
-        match (before, edit) {
-            (Some((item, _)), Some(edit)) if item.facts.clean => {
-                let mut drift = item.drift.clone();
-                let base = i64::from(item.span.start);
-                drift.push(Drift {
-                    start: edit.start as i64 - base,
-                    old_end: edit.old_end as i64 - base,
-                    new_end: edit.new_end as i64 - base,
-                    shift: base - i64::from(span.start),
-                });
-                Item {
-                    span,
-                    facts: Arc::clone(&item.facts),
-                    state: ItemState::Stale,
-                    drift,
-                }
-            }
-            _ => Item {
-                span,
-                facts,
-                state: ItemState::Stale,
-                drift: Vec::new(),
-            },
+        Item {
+            span,
+            facts,
+            state: ItemState::Stale,
+            drift: Vec::new(),
         }
     }
 
@@ -334,12 +335,11 @@ impl FileParser {
         span: Span,
         edit: Edit,
     ) -> Option<Tree> {
-        let (facts, tree) = self.recent.take()?;
+        let (made_from, tree) = self.recent.take()?;
         let inside = item.span.start as usize <= edit.start
             && edit.old_end <= item.span.end as usize
             && item.span.start == span.start
-            && Arc::ptr_eq(&facts, &item.facts)
-            && !item.is_stale();
+            && (old.get(item.span.range())).is_some_and(|text| key(text) == made_from);
         if !inside {
             return None;
         }
