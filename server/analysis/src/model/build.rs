@@ -11,9 +11,9 @@ use super::scan::{self, Call, CallArg, Scan, ScopeKind};
 use super::spaces::{self, Found};
 use super::value::Value;
 use super::{
-    Candidate, Export, FileModel, Fingerprint, Hint, HintContext, HintUse, Kernel, KernelParam,
-    Launch, LaunchApi, PassedKernel, Registration, Search, SearchApi, Space, SpaceKind, SpaceRef,
-    fingerprint,
+    Access, Candidate, Export, FileModel, Fingerprint, Hint, HintContext, HintUse, Kernel,
+    KernelParam, Launch, LaunchApi, PassedKernel, Registration, Search, SearchApi, Space,
+    SpaceKind, SpaceRef, fingerprint,
 };
 
 /// The scan of one item, opaque to others.
@@ -65,10 +65,14 @@ impl FileModel {
     ) -> FileModel {
         let scans = cache.scans(file);
         let names = Names::new(scans.iter().map(|s| &*s.0).collect(), package);
+        let aliases = (names.scans.iter())
+            .flat_map(|s| s.aliases.iter().map(SmolStr::as_str))
+            .collect();
         let mut build = Build {
             items: file.all().collect(),
             text,
             names,
+            aliases,
             kernels: FxHashMap::default(),
             spaces: FxHashMap::default(),
             out: FileModel::default(),
@@ -96,6 +100,8 @@ struct Build<'a> {
     items: Vec<&'a Item>,
     text: &'a str,
     names: Names<'a>,
+    /// Names that the file itself gives to something; a call of one may be a call of anything.
+    aliases: FxHashSet<&'a str>,
     /// Kernel number by definition.
     kernels: FxHashMap<At, usize>,
     spaces: FxHashMap<Found, usize>,
@@ -203,9 +209,8 @@ impl<'a> Build<'a> {
         }
         // Functions wrapped by a call: `ct.kernel(f, occupancy=2)`, `ct.kernel(occupancy=2)(f)`.
         for (item, scan) in self.names.scans.iter().enumerate() {
-            let aliases = self.aliases();
             for call in scan.calls.iter().filter(|c| {
-                is_candidate(c, SiteKind::Kernel, &aliases) || matches!(c.callee, Value::Call(..))
+                self.is_candidate(c, SiteKind::Kernel) || matches!(c.callee, Value::Call(..))
             }) {
                 let at = At {
                     item,
@@ -294,6 +299,7 @@ impl<'a> Build<'a> {
                     })
                     .collect(),
                 params: self.params(at),
+                accesses: self.accesses(at),
                 fingerprint: Fingerprint(self.fingerprint(at)),
                 stale: self.stale(at.item),
                 qualified,
@@ -337,13 +343,9 @@ impl<'a> Build<'a> {
             value => {
                 let mut targets = self.names.resolve(value, at);
                 if let Value::Name(name) = value {
-                    for (bound, binds) in self.names.module() {
-                        if bound == name.as_str() {
-                            for (origin, value) in binds {
-                                if let Value::Item(base, _) = value {
-                                    targets.extend(self.names.resolve(base, *origin));
-                                }
-                            }
+                    for (origin, value) in self.names.bound(name) {
+                        if let Value::Item(base, _) = value {
+                            targets.extend(self.names.resolve(base, *origin));
                         }
                     }
                 }
@@ -358,6 +360,31 @@ impl<'a> Build<'a> {
             }
             _ => false,
         })
+    }
+
+    /// The accesses in a kernel's own body: calls of cuTile's functions, not of what only has such a
+    /// name.
+    fn accesses(&self, at: At) -> Vec<Access> {
+        let scan = self.names.scans[at.item];
+        let inside = |mut scope: usize| {
+            while scope > at.scope {
+                scope = scan.scopes[scope].parent;
+            }
+            scope == at.scope
+        };
+        let ours = |root: &SmolStr| {
+            self.out.imports.get(root).is_none_or(|path| {
+                path.starts_with("cuda.tile") || path == "cuda" || path.ends_with(".ct")
+            })
+        };
+        scan.accesses
+            .iter()
+            .filter(|a| inside(a.scope) && ours(&a.root))
+            .map(|a| Access {
+                kind: a.kind,
+                span: self.place(at.item, a.span),
+            })
+            .collect()
     }
 
     /// Of the kernel's code and that of every function of this file it calls.
@@ -386,16 +413,17 @@ impl<'a> Build<'a> {
         fingerprint::join(&parts)
     }
 
-    fn aliases(&self) -> FxHashSet<&'a str> {
-        self.names
-            .scans
-            .iter()
-            .flat_map(|s| s.aliases.iter().map(SmolStr::as_str))
-            .collect()
+    /// Whether a call is worth resolving for what the queries call `kind`.
+    fn is_candidate(&self, call: &Call, kind: SiteKind) -> bool {
+        call.site == Some(kind) || self.is_aliased(call)
+    }
+
+    /// Whether a call's callee ends in a name that the file gave something itself.
+    fn is_aliased(&self, call: &Call) -> bool {
+        (call.callee.last()).is_some_and(|n| self.aliases.contains(n.as_str()))
     }
 
     fn find_calls(&mut self) {
-        let aliases = self.aliases();
         for item in 0..self.names.scans.len() {
             let scan = self.names.scans[item];
             for call in &scan.calls {
@@ -403,17 +431,20 @@ impl<'a> Build<'a> {
                     item,
                     scope: call.scope,
                 };
-                if is_candidate(call, SiteKind::Launch, &aliases) {
+                if call.site.is_none() && !self.is_aliased(call) {
+                    continue;
+                }
+                if self.is_candidate(call, SiteKind::Launch) {
                     self.launch(item, call, at);
                 }
-                if is_candidate(call, SiteKind::Search, &aliases) {
+                if self.is_candidate(call, SiteKind::Search) {
                     self.search(item, call, at);
                 }
-                if is_candidate(call, SiteKind::Registration, &aliases) {
+                if self.is_candidate(call, SiteKind::Registration) {
                     self.registration(item, call, at);
                 }
-                if is_candidate(call, SiteKind::Hints, &aliases)
-                    || is_candidate(call, SiteKind::Kernel, &aliases)
+                if self.is_candidate(call, SiteKind::Hints)
+                    || self.is_candidate(call, SiteKind::Kernel)
                 {
                     self.hint_use(item, call, at);
                 }
@@ -778,6 +809,8 @@ impl<'a> Build<'a> {
                 })
             })
             .collect();
+        // Registered functions share most of what they call.
+        let mut called: FxHashMap<At, Vec<At>> = FxHashMap::default();
         for i in 0..self.out.registrations.len() {
             let Some(&start) = self.out.registrations[i]
                 .function
@@ -796,9 +829,10 @@ impl<'a> Build<'a> {
                         kernels.push(candidate.clone());
                     }
                 }
-                for called in self.called_functions(at) {
-                    if !seen.contains(&called) && seen.len() < 200 {
-                        seen.push(called);
+                let called = called.entry(at);
+                for &function in called.or_insert_with(|| self.called_functions(at)).iter() {
+                    if !seen.contains(&function) && seen.len() < 200 {
+                        seen.push(function);
                     }
                 }
             }
@@ -933,15 +967,6 @@ impl<'a> Build<'a> {
         self.out.searches.sort_by_key(|x| x.span.start);
         self.out.hint_uses.sort_by_key(|x| x.span.start);
     }
-}
-
-/// Whether a call is worth resolving for what the queries call `kind`.
-fn is_candidate(call: &Call, kind: SiteKind, aliases: &FxHashSet<&str>) -> bool {
-    call.site == Some(kind)
-        || call
-            .callee
-            .last()
-            .is_some_and(|n| aliases.contains(n.as_str()))
 }
 
 /// Where the identifier at the end of a text starts.

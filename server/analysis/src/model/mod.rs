@@ -77,10 +77,66 @@ pub struct Kernel {
     pub hints: Vec<Hint>,
     /// Its parameters.
     pub params: Vec<KernelParam>,
+    /// Loads, stores and the like in its own body, in source order: the index is
+    /// [`SiteId::access`].
+    pub accesses: Vec<Access>,
     /// Of its code.
     pub fingerprint: Fingerprint,
     /// The facts are those of the last text that parsed.
     pub stale: bool,
+}
+
+/// A place in a kernel of which the compiler says what it became.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Access {
+    /// What it does.
+    pub kind: AccessKind,
+    /// The whole call.
+    pub span: Span,
+}
+
+/// What an access does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[allow(missing_docs)] // cuTile's own words.
+pub enum AccessKind {
+    Load,
+    Store,
+    Gather,
+    Scatter,
+    Mma,
+    Atomic,
+}
+
+impl AccessKind {
+    /// By the function's name in `cuda.tile`.
+    fn of(name: &str) -> Option<AccessKind> {
+        Some(match name {
+            "load" => AccessKind::Load,
+            "store" => AccessKind::Store,
+            "gather" => AccessKind::Gather,
+            "scatter" => AccessKind::Scatter,
+            "mma" | "mma_scaled" | "matmul" => AccessKind::Mma,
+            name if name.starts_with("atomic_") => AccessKind::Atomic,
+            _ => return None,
+        })
+    }
+
+    /// The word for several of them, and for one.
+    pub fn word(self, count: usize) -> &'static str {
+        match (self, count) {
+            (AccessKind::Load, 1) => "load",
+            (AccessKind::Load, _) => "loads",
+            (AccessKind::Store, 1) => "store",
+            (AccessKind::Store, _) => "stores",
+            (AccessKind::Gather, 1) => "gather",
+            (AccessKind::Gather, _) => "gathers",
+            (AccessKind::Scatter, 1) => "scatter",
+            (AccessKind::Scatter, _) => "scatters",
+            (AccessKind::Mma, _) => "mma",
+            (AccessKind::Atomic, 1) => "atomic",
+            (AccessKind::Atomic, _) => "atomics",
+        }
+    }
 }
 
 /// A keyword of the kernel decorator.

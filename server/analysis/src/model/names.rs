@@ -7,7 +7,7 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::scan::{Call, Scan, Scope, ScopeKind};
@@ -54,7 +54,9 @@ pub(crate) struct Names<'a> {
 struct Search<'s, 'a> {
     names: &'s Names<'a>,
     fuel: u32,
-    seen: FxHashSet<(*const Value, At)>,
+    /// The parts being resolved, each within the one before. Seldom more than ten: a list is searched
+    /// faster than a table is filled.
+    open: Vec<(*const Value, At)>,
     out: Vec<Target<'a>>,
 }
 
@@ -106,12 +108,17 @@ impl<'a> Names<'a> {
             .map(|(name, binds)| (*name, binds.as_slice()))
     }
 
+    /// What a module-level name is bound to.
+    pub(crate) fn bound(&self, name: &str) -> &[(At, &'a Value)] {
+        self.module.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// Everything that `value`, read in scope `at`, can be.
     pub(crate) fn resolve(&self, value: &'a Value, at: At) -> Vec<Target<'a>> {
         let mut search = Search {
             names: self,
             fuel: FUEL,
-            seen: FxHashSet::default(),
+            open: Vec::new(),
             out: Vec::new(),
         };
         search.visit(value, at);
@@ -282,9 +289,11 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn visit(&mut self, value: &'a Value, at: At) {
-        if self.fuel == 0 || !self.seen.insert((std::ptr::from_ref(value), at)) {
+        let part = (std::ptr::from_ref(value), at);
+        if self.fuel == 0 || self.open.contains(&part) {
             return;
         }
+        self.open.push(part);
         self.fuel -= 1;
         match value {
             Value::Name(name) => self.name(name, at),
@@ -306,7 +315,7 @@ impl<'a> Search<'_, 'a> {
             Value::Text(_) | Value::Nothing | Value::Other => {}
         }
         // The same part may be reached again on another way within one question.
-        self.seen.remove(&(std::ptr::from_ref(value), at));
+        self.open.pop();
     }
 
     fn name(&mut self, name: &'a SmolStr, at: At) {

@@ -10,6 +10,7 @@ use tileperf_syntax::ast::{
 };
 use tileperf_syntax::{ItemFacts, SiteKind, Span};
 
+use super::AccessKind;
 use super::guard;
 use super::value::Value;
 
@@ -22,10 +23,22 @@ pub(crate) struct Scan {
     pub(crate) calls: Vec<Call>,
     /// Values put into containers: `cache[key] = v`, `.append(v)`, by the container's last name.
     pub(crate) stores: Vec<(SmolStr, usize, Value)>,
+    /// Calls that look like memory accesses or matrix multiplications, in source order.
+    pub(crate) accesses: Vec<RawAccess>,
     /// `from m import *` of these modules.
     pub(crate) stars: Vec<SmolStr>,
     /// Names bound to an API of another name.
     pub(crate) aliases: Vec<SmolStr>,
+}
+
+/// A call named like one of cuTile's accesses.
+#[derive(Debug)]
+pub(crate) struct RawAccess {
+    pub(crate) scope: usize,
+    pub(crate) kind: AccessKind,
+    /// The name that the call starts with: `ct` of `ct.load`, `load` of `load`.
+    pub(crate) root: SmolStr,
+    pub(crate) span: Span,
 }
 
 /// What the queries look for by name; a name bound to one of these is looked for as well.
@@ -503,6 +516,15 @@ impl Scanner {
                         .stores
                         .push((name.clone(), self.scope, Value::of(&last.value)));
                 }
+                if let Some((root, kind)) = access(&callee) {
+                    let (scope, span) = (self.scope, expr.span);
+                    self.out.accesses.push(RawAccess {
+                        scope,
+                        kind,
+                        root,
+                        span,
+                    });
+                }
                 self.out.calls.push(Call {
                     scope: self.scope,
                     span: expr.span,
@@ -555,6 +577,19 @@ impl Scanner {
             _ => {}
         }
         expr.children(&mut |child| self.expr(child));
+    }
+}
+
+/// What a callee named like an access is, and the name it starts with.
+fn access(callee: &Value) -> Option<(SmolStr, AccessKind)> {
+    let kind = AccessKind::of(callee.last()?)?;
+    let mut root = callee;
+    while let Value::Attr(base, _) = root {
+        root = base;
+    }
+    match root {
+        Value::Name(name) => Some((name.clone(), kind)),
+        _ => None,
     }
 }
 

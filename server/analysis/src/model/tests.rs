@@ -150,6 +150,24 @@ fn a_fingerprint_follows_the_code_and_nothing_else() {
 }
 
 #[test]
+fn accesses_are_numbered_in_source_order() {
+    let text = "import cuda.tile as ct\nimport json\n\n@ct.kernel\ndef k(x, y):\n    json.load(x)\n    a = ct.load(x, (0,), (16,))\n    for i in range(2):\n        acc = ct.mma(a, a, acc)\n    ct.atomic_add(y, 0, 1)\n    ct.store(y, (0,), acc)\n\ndef other(x):\n    ct.load(x, (0,), (16,))\n";
+    let model = model(text);
+    let found: Vec<&str> = model.kernels[0]
+        .accesses
+        .iter()
+        .map(|a| &text[a.span.range()])
+        .collect();
+    let want = [
+        "ct.load(x, (0,), (16,))",
+        "ct.mma(a, a, acc)",
+        "ct.atomic_add(y, 0, 1)",
+        "ct.store(y, (0,), acc)",
+    ];
+    assert_eq!(found, want);
+}
+
+#[test]
 fn a_name_defined_twice_is_two_kernels() {
     let text = "import cuda.tile as ct\nif fast:\n    @ct.kernel\n    def k(x): pass\nelse:\n    @ct.kernel\n    def k(x, y): pass\ndef run(s, x):\n    ct.launch(s, (1,), k, (x,))\n";
     let model = model(text);

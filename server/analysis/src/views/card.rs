@@ -1,8 +1,10 @@
 //! The kernel card: everything known of a kernel, as Markdown for a hover.
 
+use std::collections::BTreeMap;
+
 use super::counts::{Count, line};
 use crate::arch::Arch;
-use crate::model::Kernel;
+use crate::model::{AccessKind, Kernel};
 
 /// What the card shows beside the kernel itself, already in words.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +50,10 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
             names(&constants)
         ));
     }
+    let accesses = accesses(kernel);
+    if !accesses.is_empty() {
+        out.push_str(&format!("- accesses: {accesses}\n"));
+    }
     for hint in &kernel.hints {
         out.push_str(&format!(
             "- hint {}\n",
@@ -74,6 +80,19 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
     list(&mut out, "registered for", &facts.registrations, "");
     list(&mut out, "tests", &facts.tests, "");
     out
+}
+
+/// `3 loads, 1 store, 2 mma`.
+fn accesses(kernel: &Kernel) -> String {
+    let mut counts: BTreeMap<AccessKind, usize> = BTreeMap::new();
+    for access in &kernel.accesses {
+        *counts.entry(access.kind).or_default() += 1;
+    }
+    let parts: Vec<String> = counts
+        .iter()
+        .map(|(kind, n)| format!("{n} {}", kind.word(*n)))
+        .collect();
+    parts.join(", ")
 }
 
 fn list(out: &mut String, title: &str, items: &[String], none: &str) {
