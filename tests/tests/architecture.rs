@@ -50,7 +50,7 @@ const BELOW_APP: &[&str] = &[
 ];
 
 /// The crates that test or build the others.
-const OUTSIDE: [&str; 2] = ["tileperf-tests", "xtask"];
+const OUTSIDE: [&str; 3] = ["tileperf-tests", "xtask", "documents"];
 
 /// Where each of these dependencies may be used: protocols, terminals and runtimes at the edge,
 /// CUDA in gpu, git in vcs.

@@ -1,12 +1,12 @@
 //! `cargo xtask docs`: the documents that are made from the code.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
 
-use crate::manifest;
 use crate::repo::Repo;
 
 /// Write the generated documents and the settings in package.json.
@@ -25,6 +25,8 @@ pub(crate) const GENERATED: [&str; 3] = ["docs/knobs.md", "docs/settings.md", "p
 /// # Errors
 /// A file cannot be read or written.
 pub(crate) fn run(repo: &Repo, args: &DocsArgs) -> anyhow::Result<ExitCode> {
+    let build = ["build", "--quiet", "--package", "documents"];
+    repo.cargo(&build).read()?;
     let stale = stale(repo)?;
     for (path, text) in &stale {
         if args.check {
@@ -44,18 +46,22 @@ pub(crate) fn run(repo: &Repo, args: &DocsArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The files that differ from what the code says, and what should be in them.
+/// The files that differ from what the code says, and what should be in them. The program
+/// `documents` was built before.
 ///
 /// # Errors
 /// package.json cannot be read or does not have the parts to be replaced.
 pub(crate) fn stale(repo: &Repo) -> anyhow::Result<Vec<(&'static str, String)>> {
-    let read = |path: &str| fs::read_to_string(repo.at(path));
-    let manifest = read("package.json").context("cannot read package.json")?;
-    let texts = [
-        tileperf_analysis::knobs::markdown(),
-        tileperf_engine::settings::markdown(),
-        manifest::updated(&manifest)?,
-    ];
-    let differs = |(path, text): &(&str, String)| read(path).map_or(true, |now| now != *text);
-    Ok(GENERATED.into_iter().zip(texts).filter(differs).collect())
+    let said = repo.tool(repo.debug_binary("documents")).read()?;
+    let mut texts: BTreeMap<String, String> =
+        serde_json::from_str(&said).context("`documents` printed something else")?;
+    let mut stale = Vec::new();
+    for path in GENERATED {
+        let text = texts.remove(path);
+        let text = text.with_context(|| format!("`documents` says nothing of {path}"))?;
+        if fs::read_to_string(repo.at(path)).map_or(true, |now| now != text) {
+            stale.push((path, text));
+        }
+    }
+    Ok(stale)
 }

@@ -8,7 +8,6 @@ mod debian;
 mod demo;
 mod docs;
 mod evidence;
-mod manifest;
 mod package;
 mod python;
 mod repo;

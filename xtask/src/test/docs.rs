@@ -1,7 +1,8 @@
 //! The documents part: what is generated from the code is what the code says.
 
-use super::Part;
 use super::checks::Checks;
+use super::{Part, rust};
+use crate::debian::Need;
 use crate::docs;
 use crate::repo::Repo;
 
@@ -9,11 +10,14 @@ use crate::repo::Repo;
 pub(super) const PART: Part = Part {
     name: "docs",
     about: "generated documents and settings are current",
-    needs: &[],
+    needs: &[Need::Program("cc", "build-essential")],
     run,
 };
 
 fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
+    if !rust::build(repo, checks)? {
+        return Ok(());
+    }
     let stale = docs::stale(repo)?;
     for path in docs::GENERATED {
         let differs = stale.iter().any(|(stale, _)| *stale == path);

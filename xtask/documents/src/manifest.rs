@@ -3,7 +3,6 @@
 //! The settings are written down once, in the engine's table. Only their block and the list of
 //! restricted ones are replaced; the rest of the file is written by hand.
 
-use anyhow::Context;
 use serde_json::{Value, json};
 use tileperf_engine::settings;
 
@@ -31,16 +30,16 @@ const KEYS: [&str; 16] = [
 ///
 /// # Errors
 /// The manifest has no such parts, or is not formatted with two spaces.
-pub(crate) fn updated(text: &str) -> anyhow::Result<String> {
+pub(crate) fn updated(text: &str) -> Result<String, String> {
     let restricted = json!(settings::restricted_configurations());
     let text = replace(text, "      \"restrictedConfigurations\": ", &restricted)?;
     replace(&text, "    \"configuration\": ", &settings::vscode_schema())
 }
 
 /// Replaces the value that follows `key`, a line's beginning, with `value`.
-fn replace(text: &str, key: &str, value: &Value) -> anyhow::Result<String> {
+fn replace(text: &str, key: &str, value: &Value) -> Result<String, String> {
     let missing = || format!("package.json has no line that begins with `{key}`");
-    let start = text.find(&format!("\n{key}")).with_context(missing)? + 1 + key.len();
+    let start = text.find(&format!("\n{key}")).ok_or_else(missing)? + 1 + key.len();
     let indent = key.len() - key.trim_start().len();
     // The closing bracket is the first thing in that column again.
     let closing = |line: &str| {
@@ -58,7 +57,10 @@ fn replace(text: &str, key: &str, value: &Value) -> anyhow::Result<String> {
         }
         end += line.len();
     }
-    anyhow::bail!("package.json: the value of `{}` does not end", key.trim())
+    Err(format!(
+        "package.json: the value of `{}` does not end",
+        key.trim()
+    ))
 }
 
 /// Writes JSON with two spaces, one element a line.
