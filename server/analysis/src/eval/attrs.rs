@@ -86,7 +86,7 @@ impl<'e> Interp<'e> {
                     .root(format!("device {name}"), Kind::Int, Range::from(1)),
             ),
             "name" => Value::Sym(self.syms.root("device name", Kind::Str, Range::ALL)),
-            _ => self.pure(&format!(".{name}"), &[device.clone()]),
+            _ => self.pure(&format!(".{name}"), std::slice::from_ref(device)),
         }
     }
 

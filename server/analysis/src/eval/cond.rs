@@ -82,9 +82,7 @@ impl<'e> Interp<'e> {
     fn truth_of_object(&mut self, id: ObjId) -> Cond {
         match self.obj(id) {
             Some(Obj::List(seq) | Obj::Set(seq)) => {
-                if seq.cache && seq.slots.is_empty() {
-                    Cond::Known(false)
-                } else if seq.len.max == Some(0) {
+                if (seq.cache && seq.slots.is_empty()) || seq.len.max == Some(0) {
                     Cond::Known(false)
                 } else if seq.len.min > 0 {
                     Cond::Known(true)

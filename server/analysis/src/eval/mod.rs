@@ -19,21 +19,32 @@
 mod attrs;
 mod builtins;
 mod call;
+mod classes;
+mod comprehension;
 mod cond;
+mod convert;
+mod define;
+mod dicts;
 mod env;
 mod expr;
 mod heap;
 mod interp;
+mod iterate;
+mod itertools;
 mod library;
 mod loops;
 mod methods;
+mod names;
 mod ops;
 mod paths;
 mod seq;
 mod slice;
 mod space;
 mod stmt;
+mod subscript;
 mod sym;
+mod targets;
+mod tries;
 mod value;
 
 #[cfg(test)]
@@ -57,10 +68,10 @@ use value::{Args, Class, ClassBody, Code, Obj, Record, Scope as Names, Value};
 /// How often a run is repeated with how many decisions, before more is joined instead; and how long
 /// a list may be to be walked.
 const EFFORTS: [Effort; 4] = [
-    Effort::new(usize::MAX, 96, 100_000, 60_000),
-    Effort::new(5, 32, 100_000, 40_000),
+    Effort::new(usize::MAX, 96, 100_000, 40_000),
+    Effort::new(5, 32, 100_000, 20_000),
     Effort::new(0, 1, 100_000, 100_000),
-    Effort::new(0, 1, 24, 40_000),
+    Effort::new(0, 1, 24, 20_000),
 ];
 
 struct Effort {
@@ -251,7 +262,10 @@ fn every_path<'e>(
         }
         gathered.add(&interp.observed, &interp.decisions, &interp.causes);
         share += interp.trail.share();
-        if HOPES.iter().any(|(at, least)| run_number == *at && share < *least) {
+        if HOPES
+            .iter()
+            .any(|(at, least)| run_number == *at && share < *least)
+        {
             return None;
         }
         if !interp.trail.next() {

@@ -92,10 +92,10 @@ impl<'e> Interp<'e> {
             if let Some(v) = whole(op, x, y) {
                 return v;
             }
-        } else if let (Some(x), Some(y)) = (a.number(), b.number()) {
-            if let Some(v) = fraction(op, x, y) {
-                return Value::Float(v);
-            }
+        } else if let (Some(x), Some(y)) = (a.number(), b.number())
+            && let Some(v) = fraction(op, x, y)
+        {
+            return Value::Float(v);
         }
         match (op, a, b) {
             ("+", Value::Str(x), Value::Str(y)) => Value::Str(format!("{x}{y}").into()),
@@ -156,7 +156,7 @@ impl<'e> Interp<'e> {
                 let (mut x, y) = (x.clone(), y.clone());
                 x.open |= y.open;
                 for (k, v, certain) in &y.entries {
-                    super::methods::dict_set(&mut x, k, v, *certain);
+                    super::dicts::dict_set(&mut x, k, v, *certain);
                 }
                 return Value::Ref(self.alloc(Obj::Dict(x)));
             }
@@ -234,8 +234,8 @@ impl<'e> Interp<'e> {
             },
             ("+", _) if a.int().is_some() => a.int().map_or(Value::None, Value::Int),
             ("~", _) if a.int().is_some() => a.int().map_or(Value::None, |v| Value::Int(!v)),
-            ("-", Value::Sym(_)) => self.pure("neg", &[a.clone()]),
-            _ => self.pure(op, &[a.clone()]),
+            ("-", Value::Sym(_)) => self.pure("neg", std::slice::from_ref(a)),
+            _ => self.pure(op, std::slice::from_ref(a)),
         }
     }
 

@@ -1,20 +1,13 @@
 //! Statements.
 
-use std::rc::Rc;
-
-use smol_str::SmolStr;
-use tileperf_syntax::Span;
-use tileperf_syntax::ast::{
-    ClassDef, Expr, ExprKind, FunctionDef, Handler, ImportName, Stmt, StmtKind,
-};
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::cond::Cond;
 use super::env::{ModuleId, Place, Top};
 use super::heap::State;
 use super::interp::{Frame, Interp, R, Stop};
-use super::seq::Len;
 use super::space::{Cause, Note};
-use super::value::{Class, ClassBody, Code, Obj, ObjId, Value};
+use super::value::{Obj, ObjId, Value};
 
 /// The ways out of a statement. On the way to the next statement the interpreter's own state is the
 /// one to go on with; for every other way the state is kept here until the loop or the call around
@@ -43,7 +36,7 @@ impl<'e> Exits<'e> {
         }
     }
 
-    fn pending(&self) -> bool {
+    pub(super) fn pending(&self) -> bool {
         self.brk.is_some() || self.cont.is_some() || self.ret.is_some()
     }
 }
@@ -64,7 +57,7 @@ impl<'e> Interp<'e> {
     }
 
     /// Adds the ways out of a later statement, except the one to the next.
-    fn absorb(&mut self, acc: &mut Exits<'e>, other: Exits<'e>) -> R<()> {
+    pub(super) fn absorb(&mut self, acc: &mut Exits<'e>, other: Exits<'e>) -> R<()> {
         acc.brk = self.join_pending(acc.brk.take(), other.brk)?;
         acc.cont = self.join_pending(acc.cont.take(), other.cont)?;
         acc.ret = self.join_returns(acc.ret.take(), other.ret)?;
@@ -380,7 +373,10 @@ impl<'e> Interp<'e> {
     }
 
     /// A branch that may raise: then it has no way out, and a `try` around learns of it.
-    fn branch(&mut self, run: &mut dyn FnMut(&mut Self) -> R<Exits<'e>>) -> R<Option<Exits<'e>>> {
+    pub(super) fn branch(
+        &mut self,
+        run: &mut dyn FnMut(&mut Self) -> R<Exits<'e>>,
+    ) -> R<Option<Exits<'e>>> {
         match run(self) {
             Ok(exits) => Ok(Some(exits)),
             Err(Stop::Raise) => {
@@ -451,221 +447,6 @@ impl<'e> Interp<'e> {
         };
         self.guarded |= is_container;
         is_container
-    }
-
-    fn exec_with(&mut self, items: &'e [(Expr, Option<Expr>)], body: &'e [Stmt]) -> R<Exits<'e>> {
-        let mut suppresses = false;
-        for (value, target) in items {
-            self.eval(value)?;
-            if let ExprKind::Call { func, .. } = &value.kind {
-                suppresses |= func.last_ident().is_some_and(|n| n.name == "suppress");
-            }
-            if let Some(target) = target {
-                let entered = self.fresh();
-                self.assign(target, entered)?;
-            }
-        }
-        if suppresses {
-            self.exec_try(body, &[], &[], &[])
-        } else {
-            self.exec_block(body)
-        }
-    }
-
-    /// A `try`; without handlers, one that swallows everything.
-    fn exec_try(
-        &mut self,
-        body: &'e [Stmt],
-        handlers: &'e [Handler],
-        orelse: &'e [Stmt],
-        finally: &'e [Stmt],
-    ) -> R<Exits<'e>> {
-        if handlers.is_empty() && !finally.is_empty() {
-            let exits = self.exec_block(body)?;
-            return self.finish(exits, finally);
-        }
-        let before = self.state.clone();
-        let risks = self.risks;
-        self.tries.push(None);
-        let ran = self.exec_block(body);
-        let mut caught = self.tries.pop().flatten();
-        let mut acc = match ran {
-            Ok(exits) => Some(exits),
-            Err(Stop::Raise) => {
-                let state = std::mem::take(&mut self.state);
-                caught = self.join_pending(caught, Some(state))?;
-                None
-            }
-            Err(stop) => return Err(stop),
-        };
-        if self.risks != risks {
-            // Anything in it may have raised, after any part of its effects.
-            let mut reached = vec![before];
-            if let Some(exits) = &acc {
-                reached.extend(exits.next.then(|| self.state.clone()));
-                reached.extend([&exits.brk, &exits.cont].into_iter().flatten().cloned());
-                reached.extend(exits.ret.as_ref().map(|(s, _)| s.clone()));
-            }
-            for state in reached {
-                caught = self.join_pending(caught, Some(state))?;
-            }
-        }
-        if let Some(exits) = &mut acc
-            && exits.next
-        {
-            let more = self.exec_block(orelse)?;
-            self.absorb(exits, more)?;
-        }
-        let Some(caught) = caught else {
-            return match acc {
-                Some(exits) => self.finish(exits, finally),
-                None => Err(Stop::Raise),
-            };
-        };
-        let handled: Vec<&'e [Stmt]> = match handlers {
-            [] => vec![&[]],
-            some => some.iter().map(|h| h.body.as_slice()).collect(),
-        };
-        let mut live = match &acc {
-            Some(exits) if exits.next => Some(std::mem::take(&mut self.state)),
-            _ => None,
-        };
-        let mut total = acc.unwrap_or_else(Exits::none);
-        for (at, block) in handled.into_iter().enumerate() {
-            self.state = caught.clone();
-            if let Some(name) = handlers.get(at).and_then(|h| h.name.as_ref()) {
-                let error = self.fresh();
-                self.assign_name(&name.name, error);
-            }
-            if let Some(exits) = self.branch(&mut |i| i.exec_block(block))? {
-                let next = exits.next.then(|| std::mem::take(&mut self.state));
-                live = self.join_pending(live, next)?;
-                self.absorb(&mut total, exits)?;
-            }
-        }
-        total.next = live.is_some();
-        if let Some(state) = live {
-            self.state = state;
-        }
-        if !total.next && !total.pending() {
-            return Err(Stop::Raise);
-        }
-        self.finish(total, finally)
-    }
-
-    /// `finally` on the way to the next statement; on the others its effects are left out, it is
-    /// there to clean up.
-    fn finish(&mut self, mut exits: Exits<'e>, finally: &'e [Stmt]) -> R<Exits<'e>> {
-        if exits.next && !finally.is_empty() {
-            let more = self.exec_block(finally)?;
-            self.absorb(&mut exits, more)?;
-        }
-        Ok(exits)
-    }
-
-    fn delete(&mut self, target: &'e Expr) -> R<()> {
-        if let ExprKind::Subscript { value, .. } = &target.kind {
-            let container = self.eval(value)?;
-            if let Value::Ref(id) = container {
-                match self.obj_mut(id) {
-                    Some(Obj::List(seq)) => {
-                        let len = Len {
-                            min: 0,
-                            max: seq.len.max.map(|m| m.saturating_sub(1)),
-                        };
-                        let with = seq.clone().any_of(len);
-                        seq.replace(with);
-                    }
-                    Some(Obj::Dict(dict)) => dict
-                        .entries
-                        .iter_mut()
-                        .for_each(|(_, _, certain)| *certain = false),
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
-    }
-
-    // Definitions and imports.
-
-    pub(super) fn define(&mut self, def: &'e FunctionDef) -> R<Value<'e>> {
-        let func = self.closure(Code::Def(def))?;
-        let mut value = Value::Func(Rc::new(func));
-        for decorator in def.decorators.iter().rev() {
-            value = self.decorate(value, decorator)?;
-        }
-        Ok(value)
-    }
-
-    fn define_class(&mut self, class: &'e ClassDef) -> Value<'e> {
-        let scope = self.scope_id();
-        let here = self.place(Span::default());
-        Value::Class(Rc::new(Class {
-            name: class.name.name.clone(),
-            body: ClassBody::Def(class),
-            module: here.module,
-            item: here.item,
-            scope,
-        }))
-    }
-
-    fn import_names(&mut self, names: &'e [ImportName], wanted: Option<&[&str]>) -> R<()> {
-        for name in names {
-            let path = name.name.name.as_str();
-            let (bound, path) = match &name.alias {
-                Some(alias) => (alias.name.as_str(), path),
-                None => {
-                    let first = path.split('.').next().unwrap_or_default();
-                    (first, first)
-                }
-            };
-            if wanted.is_some_and(|w| !w.contains(&bound)) {
-                continue;
-            }
-            self.risks += 1;
-            let value = match self.import(self.module_here(), 0, path) {
-                Some(module) => Value::Module(module),
-                None => Value::External(SmolStr::new(path)),
-            };
-            self.assign_name(bound, value);
-        }
-        Ok(())
-    }
-
-    fn import_from(
-        &mut self,
-        module: &str,
-        level: u32,
-        names: &'e [ImportName],
-        wanted: Option<&[&str]>,
-    ) -> R<()> {
-        let here = self.module_here();
-        for name in names {
-            let bound = name.alias.as_ref().unwrap_or(&name.name).name.as_str();
-            if wanted.is_some_and(|w| !w.contains(&bound)) {
-                continue;
-            }
-            self.risks += 1;
-            let wanted_name = name.name.name.as_str();
-            let separator = if module.is_empty() { "" } else { "." };
-            let path = format!("{module}{separator}{wanted_name}");
-            let value = match self.import(here, level, module) {
-                Some(from) => match self.deeper(|i| i.module_name(from, wanted_name))? {
-                    Some(value) => value,
-                    None => match self.import(here, level, &path) {
-                        Some(submodule) => Value::Module(submodule),
-                        None => self.root(format!("{}:{wanted_name}", from.0)),
-                    },
-                },
-                None => match self.import(here, level, &path) {
-                    Some(submodule) => Value::Module(submodule),
-                    None => Value::External(format!("{}{path}", ".".repeat(level as usize)).into()),
-                },
-            };
-            self.assign_name(bound, value);
-        }
-        Ok(())
     }
 }
 

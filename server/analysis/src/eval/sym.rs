@@ -111,9 +111,9 @@ impl Range {
     fn floor_div(self, o: Range) -> Self {
         match o.lo {
             Some(least) if least > 0 => {
-                let lo = self.lo.and_then(|v| match v {
-                    0.. => Some(o.hi.map_or(0, |most| v / most)),
-                    _ => Some(v.div_euclid(least)),
+                let lo = self.lo.map(|v| match v {
+                    0.. => o.hi.map_or(0, |most| v / most),
+                    _ => v.div_euclid(least),
                 });
                 let hi = self.hi.and_then(|v| match v {
                     0.. => Some(v / least),
