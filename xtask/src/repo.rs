@@ -54,10 +54,12 @@ impl Repo {
         self.target.join("release").join(name)
     }
 
-    /// The cargo that runs this program, in the clone.
+    /// The cargo that runs this program, in the clone. Its colours are no use in a log, and
+    /// rustfmt's own are chosen by the terminal.
     pub(crate) fn cargo(&self, args: &[&str]) -> Tool {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        self.tool(cargo).args(args)
+        let tool = self.tool(cargo).args(args);
+        tool.env("CARGO_TERM_COLOR", "never").env("TERM", "dumb")
     }
 
     /// A program to be run in the clone.

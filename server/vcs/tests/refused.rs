@@ -1,5 +1,8 @@
 //! Repositories that libgit2 does not open are refused with the reason, never misread.
-#![allow(clippy::disallowed_methods, reason = "the crate starts nothing; its tests do")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the crate starts nothing; its tests do"
+)]
 
 mod support;
 

@@ -1,6 +1,9 @@
 //! Temporary repositories made by the real `git`, which is the oracle of these tests.
 #![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::disallowed_methods, reason = "the crate starts nothing; its tests do")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the crate starts nothing; its tests do"
+)]
 #![allow(unreachable_pub, reason = "a module of a test has no public outside")]
 
 use std::ffi::OsStr;
