@@ -1,15 +1,19 @@
 //! The test's language client.
 
+mod documents;
+mod gate;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::{process, wire};
+use gate::Gate;
 
 /// How long anything may take; generous, for a machine that is busy building.
 pub const LIMIT: Duration = Duration::from_secs(30);
@@ -84,36 +88,6 @@ pub struct Client {
     ended: bool,
 }
 
-/// Holds up the thread that reads the server's output.
-#[derive(Debug, Default)]
-struct Gate {
-    closed: Mutex<bool>,
-    opened: Condvar,
-}
-
-impl Gate {
-    fn pass(&self) {
-        let mut closed = self
-            .closed
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        while *closed {
-            closed = self
-                .opened
-                .wait(closed)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-    }
-
-    fn set(&self, close: bool) {
-        *self
-            .closed
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = close;
-        self.opened.notify_all();
-    }
-}
-
 impl Client {
     /// Starts the server and does nothing more.
     ///
@@ -168,7 +142,7 @@ impl Client {
                 for line in errors.lines().map_while(Result::ok) {
                     lines
                         .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .unwrap_or_else(PoisonError::into_inner)
                         .push(line);
                 }
             });
@@ -347,75 +321,11 @@ impl Client {
         })
     }
 
-    /// Opens a document as version 1.
-    pub fn open(&mut self, uri: &str, text: &str) {
-        let document = json!({"uri": uri, "languageId": "python", "version": 1, "text": text});
-        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
-    }
-
-    /// Sends edits, in the protocol's form, that make `version` of a document.
-    pub fn change(&mut self, uri: &str, version: i32, changes: Value) {
-        let document = json!({"uri": uri, "version": version});
-        let params = json!({"textDocument": document, "contentChanges": changes});
-        self.notify("textDocument/didChange", params);
-    }
-
-    /// Closes a document.
-    pub fn close(&mut self, uri: &str) {
-        self.notify(
-            "textDocument/didClose",
-            json!({"textDocument": {"uri": uri}}),
-        );
-    }
-
-    /// The server's text of an open document.
-    pub fn text(&mut self, uri: &str) -> Value {
-        self.ask("tileperf/documentText", json!({ "uri": uri }))
-    }
-
-    /// Waits for the diagnostics of a version of a document, or of a closed one.
-    pub fn diagnostics(&mut self, uri: &str, version: Option<i32>) -> Vec<Value> {
-        let wanted = json!(version);
-        self.wait(&format!("diagnostics of {uri} {version:?}"), |client| {
-            while let Some(at) = client
-                .notifications
-                .iter()
-                .position(|(name, p)| name == "textDocument/publishDiagnostics" && p["uri"] == uri)
-            {
-                let (_, mut params) = client.notifications.remove(at)?;
-                if params["version"] == wanted {
-                    return params["diagnostics"].as_array_mut().map(std::mem::take);
-                }
-            }
-            None
-        })
-    }
-
-    /// Everything that was published for documents so far: URI and version.
-    pub fn published(&mut self) -> Vec<(String, Option<i64>)> {
-        self.drain();
-        let published = self
-            .notifications
-            .iter()
-            .filter(|(name, _)| name == "textDocument/publishDiagnostics");
-        published
-            .map(|(_, p)| {
-                (
-                    p["uri"].as_str().unwrap_or_default().to_owned(),
-                    p["version"].as_i64(),
-                )
-            })
-            .collect()
-    }
-
     /// Waits for a line of the server's log that contains `part`, and takes it: an error in the log
     /// that nobody takes fails the test in [`Client::finish`].
     pub fn log_line(&mut self, part: &str) -> String {
         self.wait(&format!("a log line with {part:?}"), |client| {
-            let mut log = client
-                .log
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut log = client.log.lock().unwrap_or_else(PoisonError::into_inner);
             let at = log.iter().position(|line| line.contains(part))?;
             Some(log.remove(at))
         })
@@ -492,10 +402,7 @@ impl Client {
                 .drain(..)
                 .map(|notification| format!("{notification:?}")),
         );
-        let log = self
-            .log
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         left.extend(log.iter().filter(|line| line.contains("ERROR")).cloned());
         assert!(left.is_empty(), "left over:\n{}", left.join("\n"));
     }
@@ -504,7 +411,7 @@ impl Client {
     pub fn log_text(&self) -> String {
         self.log
             .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .unwrap_or_else(PoisonError::into_inner)
             .join("\n")
     }
 
