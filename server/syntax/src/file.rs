@@ -168,8 +168,7 @@ impl ParsedFile {
 #[derive(Default)]
 pub struct FileParser {
     parser: Option<Parser>,
-    /// With hash and length of the text it was made from.
-    recent: Option<((u64, usize), Tree)>,
+    recent: Option<(Arc<ItemFacts>, Tree)>,
     /// Facts of items seen since the file was last clean, by text: an open quote swallows half a
     /// file for the moment it takes to close it.
     shadow: FxHashMap<(u64, usize), Arc<ItemFacts>>,
@@ -295,7 +294,6 @@ impl FileParser {
         let clean = tree.as_ref().is_some_and(|t| !t.root_node().has_error());
         let last_good = before.map(|(item, _)| item).filter(|i| i.facts.clean);
         if !clean && let (Some(item), Some(edit)) = (last_good, edit) {
-            self.recent = tree.map(|tree| (key(source), tree));
             let mut drift = item.drift.clone();
             let base = i64::from(item.span.start);
             drift.push(Drift {
@@ -313,7 +311,7 @@ impl FileParser {
         }
         let facts = Arc::new(facts(source, tree.as_ref()));
         if edit.is_some() {
-            self.recent = tree.map(|tree| (facts.key, tree));
+            self.recent = tree.map(|tree| (Arc::clone(&facts), tree));
         }
         if clean {
             return fresh(span, facts);
@@ -335,12 +333,20 @@ impl FileParser {
         span: Span,
         edit: Edit,
     ) -> Option<Tree> {
-        let (made_from, tree) = self.recent.take()?;
+        let (facts, tree) = self.recent.take()?;
         let inside = item.span.start as usize <= edit.start
             && edit.old_end <= item.span.end as usize
             && item.span.start == span.start
-            && (old.get(item.span.range())).is_some_and(|text| key(text) == made_from);
-        if !inside {
+            && Arc::ptr_eq(&facts, &item.facts)
+            && !item.is_stale();
+        // The grammar's scanner counts indentation, and what it counted before an edit of a line
+        // end, a bracket or a quote is not always undone: the tree then differs from one made from
+        // scratch, without a fault in it. Within a name or a number there is nothing to count.
+        let is_word = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !inside
+            || !is_word(&old[edit.start..edit.old_end])
+            || !is_word(&new[edit.start..edit.new_end])
+        {
             return None;
         }
         let base = span.start as usize;
