@@ -26,6 +26,7 @@ impl<'e> Interp<'e> {
 
     fn eval_kind(&mut self, expr: &'e Expr) -> R<Value<'e>> {
         use ExprKind as K;
+        let detach = std::mem::take(&mut self.detach);
         Ok(match &expr.kind {
             K::Name(name) => self.lookup(name)?,
             K::Int(v) => Value::Int(*v),
@@ -75,7 +76,9 @@ impl<'e> Interp<'e> {
                 let (a, b) = (self.eval(left)?, self.eval(right)?);
                 self.binary(op, &a, &b)
             }
-            K::Logical { and, left, right } => return self.eval_logical(expr, *and, left, right),
+            K::Logical { and, left, right } => {
+                return self.eval_logical(expr, *and, left, right, detach);
+            }
             K::Compare { .. } => {
                 let cond = self.cond(expr)?;
                 self.cond_value(cond)
@@ -85,7 +88,7 @@ impl<'e> Interp<'e> {
                 match self.decide(cond) {
                     Some(true) => self.eval(body)?,
                     Some(false) => self.eval(orelse)?,
-                    None => self.either(cond, body, orelse)?,
+                    None => self.either(cond, body, orelse, detach)?,
                 }
             }
             K::Lambda { params, body } => {
@@ -137,16 +140,35 @@ impl<'e> Interp<'e> {
     }
 
     /// Evaluates either of two expressions, nobody knows which.
-    fn either(&mut self, cond: Cond, body: &'e Expr, orelse: &'e Expr) -> R<Value<'e>> {
+    fn either(
+        &mut self,
+        cond: Cond,
+        body: &'e Expr,
+        orelse: &'e Expr,
+        detach: bool,
+    ) -> R<Value<'e>> {
         let mut values: Vec<Value<'e>> = Vec::new();
         let cell = std::cell::RefCell::new(&mut values);
         let run = |i: &mut Self, e: &'e Expr| -> R<Exits<'e>> {
             let value = i.eval(e)?;
+            let value = if detach { i.detached(value) } else { value };
             cell.borrow_mut().push(value);
             Ok(Exits::next())
         };
         self.both(cond, &mut |i| run(i, body), &mut |i| run(i, orelse))?;
         Ok(self.any_of(values))
+    }
+
+    /// A container as it is on this branch: joining the branches would forget that one of them
+    /// found something in it. Only for a value that no name can change any more.
+    fn detached(&mut self, value: Value<'e>) -> Value<'e> {
+        match self.object_of(&value) {
+            Some(obj @ (Obj::List(_) | Obj::Set(_))) => {
+                let copy = obj.clone();
+                Value::Ref(self.alloc(copy))
+            }
+            _ => value,
+        }
     }
 
     /// The condition that an expression is, as a test.
@@ -235,6 +257,7 @@ impl<'e> Interp<'e> {
         and: bool,
         left: &'e Expr,
         right: &'e Expr,
+        detach: bool,
     ) -> R<Value<'e>> {
         let boolean = |e: &Expr| {
             matches!(
@@ -253,14 +276,27 @@ impl<'e> Interp<'e> {
             Some(b) if b == and => self.eval(right),
             Some(_) => Ok(self.settle(value)),
             None => {
-                let mut values = vec![value];
+                // Nothing else holds what the expression itself has made.
+                let own = !matches!(
+                    left.kind,
+                    ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Subscript { .. }
+                );
+                let mut values = Vec::new();
                 let cell = std::cell::RefCell::new(&mut values);
                 let mut run = |i: &mut Self| -> R<Exits<'e>> {
                     let value = i.eval(right)?;
                     cell.borrow_mut().push(value);
                     Ok(Exits::next())
                 };
-                let mut skip = |_: &mut Self| Ok(Exits::next());
+                let mut skip = |i: &mut Self| -> R<Exits<'e>> {
+                    let value = if own || detach {
+                        i.detached(value.clone())
+                    } else {
+                        value.clone()
+                    };
+                    cell.borrow_mut().push(value);
+                    Ok(Exits::next())
+                };
                 if and {
                     self.both(cond, &mut run, &mut skip)?;
                 } else {

@@ -76,6 +76,8 @@ pub(super) struct Interp<'e> {
     /// The test evaluated last.
     pub(super) at_test: Place,
     pub(super) guarded: bool,
+    /// The next expression is what a function returns.
+    pub(super) detach: bool,
     /// For each `try` around us, what the state was where something raised.
     pub(super) tries: Vec<Option<State<'e>>>,
     /// Operations met so far that could raise, for all we know.
@@ -112,6 +114,7 @@ impl<'e> Interp<'e> {
                 span: Span::default(),
             },
             guarded: false,
+            detach: false,
             tries: Vec::new(),
             risks: 0,
             next_id: 0,
@@ -133,6 +136,7 @@ impl<'e> Interp<'e> {
         self.decisions.clear();
         self.tries.clear();
         self.risks = 0;
+        self.detach = false;
         self.next_id = 0;
         self.depth = 0;
         self.module_scopes.clear();
@@ -153,6 +157,12 @@ impl<'e> Interp<'e> {
                 Err(Stop::Fuel)
             }
         }
+    }
+
+    /// Pays for work on many elements at once; whoever has nothing left stops at the next step.
+    pub(super) fn charge(&mut self, elements: usize) {
+        let steps = u32::try_from(elements / 8).unwrap_or(u32::MAX);
+        self.fuel = self.fuel.saturating_sub(steps);
     }
 
     /// Runs `f` one level deeper; too deep is too much work.

@@ -33,7 +33,7 @@ impl<'e> Interp<'e> {
             Value::Ref(id) => match self.obj(*id) {
                 Some(Obj::List(seq) | Obj::Set(seq)) if seq.cache => Ok(Seq::unknown()),
                 Some(Obj::List(seq) | Obj::Set(seq)) => {
-                    self.burn(seq.slots.len() / 16)?;
+                    self.burn(seq.slots.len() / 8)?;
                     match self.obj(*id) {
                         Some(Obj::List(seq) | Obj::Set(seq)) => Ok(seq.clone()),
                         _ => Ok(Seq::unknown()),

@@ -1,13 +1,14 @@
 //! Methods of lists, sets, dictionaries and strings.
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::cond::Cond;
 use super::interp::{Interp, R, Stop};
 use super::ops::equal_constants;
-use super::seq::{Len, Seq};
+use super::seq::{Len, Seq, Slot};
 use super::sym::{Kind, Range};
-use super::value::{Args, Iter, Obj, ObjId, Value};
+use super::value::{Args, Iter, Key, Obj, ObjId, Value};
 
 /// `x | y` and the like on sets.
 pub(super) fn set_operation<'e>(op: &str, x: &Seq<'e>, y: &Seq<'e>) -> Seq<'e> {
@@ -51,13 +52,30 @@ impl<'e> Interp<'e> {
         let Some(Obj::Set(seq)) = self.obj(id) else {
             return;
         };
-        let slots = seq.slots.clone();
+        let size = seq.slots.len();
         let mut maybe = seq.tail.max != Some(0);
-        for (at, slot) in slots.iter().enumerate() {
-            let equal = self.equal(&slot.value, &value);
-            match (self.truth(&equal), slot.certain) {
-                (Cond::Known(true), true) => return,
-                (Cond::Known(true), false) => {
+        let certain = seq.len == Len::ZERO;
+        self.charge(size / 4);
+        for at in 0..size {
+            let Some(Obj::Set(seq)) = self.obj(id) else {
+                return;
+            };
+            let slot = &seq.slots[at];
+            let there = slot.certain;
+            let known = match equal_constants(&slot.value, &value) {
+                Some(known) => Some(known),
+                None => {
+                    let other = slot.value.clone();
+                    let equal = self.equal(&other, &value);
+                    match self.truth(&equal) {
+                        Cond::Known(known) => Some(known),
+                        _ => None,
+                    }
+                }
+            };
+            match (known, there) {
+                (Some(true), true) => return,
+                (Some(true), false) => {
                     if let Some(Obj::Set(seq)) = self.obj_mut(id) {
                         seq.slots[at].certain = true;
                         seq.len.min = seq.len.min.max(1);
@@ -65,22 +83,40 @@ impl<'e> Interp<'e> {
                     }
                     return;
                 }
-                (Cond::Known(false), _) => {}
-                _ => maybe = true,
+                (Some(false), _) => {}
+                (None, _) => maybe = true,
             }
         }
-        let certain = !maybe || (slots.is_empty() && seq_is_empty(self.obj(id)));
         if let Some(Obj::Set(seq)) = self.obj_mut(id) {
-            seq.push(value, certain);
+            seq.push(value, certain || !maybe);
         }
     }
 
     pub(super) fn set_extend(&mut self, id: ObjId, more: &Seq<'e>) {
-        for slot in &more.slots {
-            if slot.certain {
-                self.set_add(id, slot.value.clone());
-            } else if let Some(Obj::Set(seq)) = self.obj_mut(id) {
-                seq.push(slot.value.clone(), false);
+        let empty = matches!(self.obj(id), Some(Obj::Set(seq)) if seq.len == Len::ZERO);
+        let keys: Option<Vec<Key>> = match empty && more.slots.iter().all(|s| s.certain) {
+            true => more.slots.iter().map(|s| s.value.key()).collect(),
+            false => None,
+        };
+        if let Some(keys) = keys {
+            let mut seen = FxHashSet::default();
+            let first = keys.into_iter().map(|key| seen.insert(key));
+            let kept: Vec<Value<'e>> = more
+                .slots
+                .iter()
+                .zip(first)
+                .filter_map(|(slot, first)| first.then(|| slot.value.clone()))
+                .collect();
+            if let Some(Obj::Set(seq)) = self.obj_mut(id) {
+                kept.into_iter().for_each(|value| seq.push(value, true));
+            }
+        } else {
+            for slot in &more.slots {
+                if slot.certain {
+                    self.set_add(id, slot.value.clone());
+                } else if let Some(Obj::Set(seq)) = self.obj_mut(id) {
+                    seq.push(slot.value.clone(), false);
+                }
             }
         }
         if let Some(Obj::Set(seq)) = self.obj_mut(id) {
@@ -193,14 +229,16 @@ impl<'e> Interp<'e> {
                 };
                 return self.list_pop(id, at);
             }
-            ("remove", Some(_)) => {
+            ("remove", Some(wanted)) => {
+                self.risks += 1;
                 if let Some(Obj::List(seq)) = self.obj_mut(id) {
-                    let less = |n: u64| n.saturating_sub(1);
-                    let len = Len {
-                        min: less(seq.len.min),
-                        max: seq.len.max.map(less),
+                    let equal = |s: &Slot<'e>| equal_constants(&s.value, &wanted);
+                    let with = if seq.exact() && seq.slots.iter().all(|s| equal(s).is_some()) {
+                        let at = seq.slots.iter().position(|s| equal(s) == Some(true));
+                        seq.without(at.ok_or(Stop::Raise)?)
+                    } else {
+                        seq.less_one()
                     };
-                    let with = seq.clone().any_of(len);
                     seq.replace(with);
                 }
             }
@@ -267,21 +305,14 @@ impl<'e> Interp<'e> {
             };
             return match usize::try_from(at).ok().filter(|at| *at < seq.slots.len()) {
                 Some(at) => {
-                    let mut values = seq.values().unwrap_or_default();
-                    let value = values.remove(at);
-                    seq.replace(Seq::of(values));
+                    let value = seq.slots[at].value.clone();
+                    seq.replace(seq.without(at));
                     Ok(value)
                 }
                 None => Err(Stop::Raise),
             };
         }
-        let less = |n: u64| n.saturating_sub(1);
-        let len = Len {
-            min: less(seq.len.min),
-            max: seq.len.max.map(less),
-        };
-        let with = seq.clone().any_of(len);
-        seq.replace(with);
+        seq.replace(seq.less_one());
         Ok(self.fresh())
     }
 
@@ -390,8 +421,4 @@ impl<'e> Interp<'e> {
             _ => self.fresh_of(Kind::Str, Range::ALL),
         }
     }
-}
-
-fn seq_is_empty(obj: Option<&Obj<'_>>) -> bool {
-    matches!(obj, Some(Obj::Set(seq)) if seq.len == Len::ZERO)
 }

@@ -54,7 +54,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 use tileperf_syntax::Span;
-use tileperf_syntax::ast::{ClassDef, Expr, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::ast::{ClassDef, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 
 pub use env::{Env, EnvItem, ModuleId, Place};
 pub use space::{Cause, Config, Empty, Field, Form, Known, Note, Space, SpaceCount};
@@ -153,6 +153,19 @@ fn find_around<'e>(body: &'e [Stmt], span: Span, around: &mut Vec<Enclosing<'e>>
             find_around(block, span, around);
         }
     }
+}
+
+/// Whether a lambda in these statements holds `span`.
+fn in_lambda(body: &[Stmt], span: Span) -> bool {
+    body.iter().filter(|s| s.span.contains(span)).any(|stmt| {
+        let mut found = false;
+        stmt.own_exprs(&mut |e| {
+            e.walk(&mut |e| {
+                found |= matches!(e.kind, ExprKind::Lambda { .. }) && e.span.contains(span);
+            });
+        });
+        found || stmt.blocks().into_iter().any(|b| in_lambda(b, span))
+    })
 }
 
 /// What stands at a span.
@@ -309,11 +322,16 @@ impl<'e> Interp<'e> {
             },
         });
         self.enter_module(scope);
+        let innermost = scope.around.last();
+        // The body of a function was run up to the expression, unless a lambda holds it back.
+        let ran =
+            matches!(innermost, Some(Enclosing::Function(def)) if !in_lambda(&def.body, expr.span));
         self.enter(&scope.around, Some(expr), &mut |i, _| {
-            if i.observed.is_empty() {
-                i.watch = None;
+            if !ran && i.observed.is_empty() {
                 let value = i.eval(expr)?;
-                return i.observe(&value);
+                if i.observed.is_empty() {
+                    i.observe(&value)?;
+                }
             }
             Ok(())
         })

@@ -170,6 +170,7 @@ impl<'e> Interp<'e> {
         match op {
             "+" => match (seq_of(self, a), seq_of(self, b)) {
                 (Some(mut x), Some(y)) => {
+                    self.charge(x.slots.len() + y.slots.len());
                     x.extend(&y);
                     self.list(x)
                 }
@@ -369,8 +370,18 @@ impl<'e> Interp<'e> {
 
     /// `item in container`.
     pub(super) fn contains(&mut self, item: &Value<'e>, container: &Value<'e>) -> Value<'e> {
-        let seq = match container {
-            Value::Tuple(items) => Seq::of(items.to_vec()),
+        // Whether it surely is there, and whether it may be.
+        let (mut sure, mut maybe) = (false, false);
+        let mut look = |value: &Value<'e>, certain: bool| match equal_constants(item, value) {
+            Some(true) if certain => sure = true,
+            Some(false) => {}
+            _ => maybe = true,
+        };
+        let size = match container {
+            Value::Tuple(items) => {
+                items.iter().for_each(|v| look(v, true));
+                items.len()
+            }
             Value::Str(s) => {
                 return match item {
                     Value::Str(part) => Value::Bool(s.contains(part.as_str())),
@@ -378,16 +389,15 @@ impl<'e> Interp<'e> {
                 };
             }
             Value::Ref(_) => match self.object_of(container) {
-                Some(Obj::List(s) | Obj::Set(s)) => s.clone(),
+                Some(Obj::List(s) | Obj::Set(s)) => {
+                    s.slots.iter().for_each(|s| look(&s.value, s.certain));
+                    maybe |= s.tail.max != Some(0);
+                    s.slots.len()
+                }
                 Some(Obj::Dict(d)) => {
-                    let mut keys = Seq::empty();
-                    d.entries
-                        .iter()
-                        .for_each(|(k, _, certain)| keys.push(k.clone(), *certain));
-                    if d.open && !d.cache {
-                        keys.extend(&Seq::unknown());
-                    }
-                    keys
+                    d.entries.iter().for_each(|(k, _, there)| look(k, *there));
+                    maybe |= d.open && !d.cache;
+                    d.entries.len()
                 }
                 _ => return self.fresh_bool(),
             },
@@ -396,36 +406,33 @@ impl<'e> Interp<'e> {
                 return self.test("in", args);
             }
         };
-        let mut maybe = seq.tail.max != Some(0);
-        for slot in &seq.slots {
-            match (equal_constants(item, &slot.value), slot.certain) {
-                (Some(true), true) => return Value::Bool(true),
-                (Some(false), _) => {}
-                _ => maybe = true,
-            }
+        self.charge(size / 4);
+        if sure || !maybe {
+            return Value::Bool(sure);
         }
-        if !maybe {
-            return Value::Bool(false);
-        }
-        let listed = seq
-            .values()
-            .and_then(|v| v.iter().map(Value::arg).collect::<Option<Vec<_>>>());
-        match (item.arg(), listed) {
-            (Some(Arg::Sym(s)), Some(list)) => {
-                let possible: Vec<Arg> = list
-                    .into_iter()
-                    .filter(|a| {
-                        let range = self.sym_range(s);
-                        !matches!(a, Arg::Int(v) if !range.has(*v))
-                    })
-                    .collect();
-                match possible.as_slice() {
-                    [] => Value::Bool(false),
-                    [one] => self.test("==", Some(vec![Arg::Sym(s), one.clone()])),
-                    _ => self.test("in", Some(vec![Arg::Sym(s), Arg::Many(possible)])),
+        let listed = match container {
+            Value::Tuple(items) => Some(items.to_vec()),
+            _ => match self.object_of(container) {
+                Some(Obj::List(s) | Obj::Set(s)) => s.values(),
+                Some(Obj::Dict(d)) if !d.open && d.entries.iter().all(|e| e.2) => {
+                    Some(d.entries.iter().map(|e| e.0.clone()).collect())
                 }
-            }
-            _ => self.fresh_bool(),
+                _ => None,
+            },
+        };
+        let listed = listed.and_then(|v| v.iter().map(Value::arg).collect::<Option<Vec<_>>>());
+        let (Some(Arg::Sym(s)), Some(listed)) = (item.arg(), listed) else {
+            return self.fresh_bool();
+        };
+        let range = self.sym_range(s);
+        let possible: Vec<Arg> = listed
+            .into_iter()
+            .filter(|a| !matches!(a, Arg::Int(v) if !range.has(*v)))
+            .collect();
+        match possible.as_slice() {
+            [] => Value::Bool(false),
+            [one] => self.test("==", Some(vec![Arg::Sym(s), one.clone()])),
+            _ => self.test("in", Some(vec![Arg::Sym(s), Arg::Many(possible)])),
         }
     }
 }

@@ -101,6 +101,9 @@ pub(super) struct Seq<'e> {
     pub(super) cache: bool,
 }
 
+/// Elements kept one by one; of what comes after only the number is.
+const MAX_SLOTS: usize = 100_000;
+
 /// Samples kept of a tail.
 const MAX_SAMPLES: usize = 64;
 
@@ -171,7 +174,7 @@ impl<'e> Seq<'e> {
         };
         self.len = self.len.plus(more);
         self.added = self.added.plus(more);
-        if self.tail == Len::ZERO {
+        if self.tail == Len::ZERO && self.slots.len() < MAX_SLOTS {
             self.slots.push(Slot { value, certain });
         } else {
             // After a tail of unknown length there are no places, only more of it.
@@ -235,6 +238,21 @@ impl<'e> Seq<'e> {
             out.sample(value);
         }
         out
+    }
+
+    /// Without the element at a place; for an exact sequence.
+    pub(super) fn without(&self, at: usize) -> Self {
+        let kept = self.slots.iter().enumerate().filter(|(i, _)| *i != at);
+        Self::of(kept.map(|(_, s)| s.value.clone()).collect())
+    }
+
+    /// Without one element, nobody knows which.
+    pub(super) fn less_one(&self) -> Self {
+        let less = |n: u64| n.saturating_sub(1);
+        self.clone().any_of(Len {
+            min: less(self.len.min),
+            max: self.len.max.map(less),
+        })
     }
 
     /// What is between two positions counted from the start, the end being open if absent.

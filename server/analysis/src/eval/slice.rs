@@ -43,6 +43,8 @@ impl Slice {
                 break;
             }
         }
+        let exits = def.body.iter().filter(|s| is_exit(s));
+        slice.keep.extend(exits.map(|s| s.span));
         slice.force(&def.body, target);
         slice
     }

@@ -1,5 +1,6 @@
 //! Statements.
 
+use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::cond::Cond;
@@ -113,6 +114,11 @@ impl<'e> Interp<'e> {
                 out: None,
                 slice: None,
             });
+            if matches!(top.stmt.kind, StmtKind::Expr(_)) && self.is_watched_in(top.stmt.span) {
+                // The search itself: what it does with its space is not asked.
+                self.frames.pop();
+                continue;
+            }
             let done = match &top.stmt.kind {
                 StmtKind::Import(list) => self.import_names(list, Some(names)),
                 StmtKind::ImportFrom {
@@ -130,6 +136,13 @@ impl<'e> Interp<'e> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the watched expression lies in `span` of the present item.
+    pub(super) fn is_watched_in(&self, span: Span) -> bool {
+        self.watch.is_some_and(|watch| {
+            span.contains(watch.place.span) && self.place(watch.place.span) == watch.place
+        })
     }
 
     fn exec(&mut self, stmt: &'e Stmt) -> R<Exits<'e>> {
@@ -162,7 +175,13 @@ impl<'e> Interp<'e> {
             StmtKind::While { test, body, orelse } => return self.exec_while(test, body, orelse),
             StmtKind::Return(value) => {
                 let value = match value {
-                    Some(value) => self.eval(value)?,
+                    Some(value) => {
+                        self.detach = matches!(
+                            value.kind,
+                            ExprKind::Conditional { .. } | ExprKind::Logical { .. }
+                        );
+                        self.eval(value)?
+                    }
                     None => Value::None,
                 };
                 return Ok(Exits {

@@ -3,7 +3,7 @@
 use tileperf_syntax::ast::{Expr, ExprKind};
 
 use super::interp::{Interp, R, Stop};
-use super::seq::{Len, Seq};
+use super::seq::Seq;
 use super::value::{Obj, Value};
 
 impl<'e> Interp<'e> {
@@ -151,25 +151,37 @@ impl<'e> Interp<'e> {
     }
 
     pub(super) fn delete(&mut self, target: &'e Expr) -> R<()> {
-        if let ExprKind::Subscript { value, .. } = &target.kind {
-            let container = self.eval(value)?;
-            if let Value::Ref(id) = container {
-                match self.obj_mut(id) {
-                    Some(Obj::List(seq)) => {
-                        let len = Len {
-                            min: 0,
-                            max: seq.len.max.map(|m| m.saturating_sub(1)),
-                        };
-                        let with = seq.clone().any_of(len);
-                        seq.replace(with);
-                    }
-                    Some(Obj::Dict(dict)) => dict
-                        .entries
-                        .iter_mut()
-                        .for_each(|(_, _, certain)| *certain = false),
-                    _ => {}
-                }
+        let ExprKind::Subscript { value, index } = &target.kind else {
+            return Ok(());
+        };
+        let base = self.eval(value)?;
+        let key = match index.as_slice() {
+            [one] if !matches!(one.kind, ExprKind::Slice { .. }) => Some(self.eval(one)?),
+            _ => None,
+        };
+        let Value::Ref(id) = base else { return Ok(()) };
+        self.risks += 1;
+        match (self.obj_mut(id), key) {
+            (Some(Obj::List(seq)), Some(key)) => {
+                let size = seq.slots.len() as i64;
+                let at = key.int().map(|v| if v < 0 { size + v } else { v });
+                let with = match at.filter(|_| seq.exact()) {
+                    Some(at) => match usize::try_from(at).ok().filter(|_| at < size) {
+                        Some(at) => seq.without(at),
+                        None => return Err(Stop::Raise),
+                    },
+                    None => seq.less_one(),
+                };
+                seq.replace(with);
             }
+            (Some(Obj::List(seq)), None) => {
+                let some = seq.clone().any_of(seq.len.without_min());
+                seq.replace(some);
+            }
+            (Some(Obj::Dict(dict)), _) => {
+                dict.entries.iter_mut().for_each(|entry| entry.2 = false);
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! Spaces written as Python, with the counts that Python itself gives.
 
 mod cases;
+mod facts;
+mod random;
 
 use std::collections::HashMap;
 

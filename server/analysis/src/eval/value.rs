@@ -210,6 +210,16 @@ pub(super) enum Iter<'e> {
     Rest(Seq<'e>),
 }
 
+/// A constant as a hash table sees it: `1`, `1.0` and `True` are one key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    None,
+    Int(i64),
+    Float(u64),
+    Str(SmolStr),
+    Tuple(Vec<Key>),
+}
+
 impl<'e> Value<'e> {
     pub(super) fn str(s: &str) -> Self {
         Value::Str(SmolStr::new(s))
@@ -264,6 +274,18 @@ impl<'e> Value<'e> {
             Value::Tuple(items) => items.iter().all(Value::is_constant),
             _ => false,
         }
+    }
+
+    /// What a set or dictionary tells constants apart by.
+    pub(super) fn key(&self) -> Option<Key> {
+        Some(match self {
+            Value::None => Key::None,
+            Value::Float(v) if v.fract() == 0.0 && v.abs() < 1e15 => Key::Int(*v as i64),
+            Value::Float(v) if !v.is_nan() => Key::Float(v.to_bits()),
+            Value::Str(s) => Key::Str(s.clone()),
+            Value::Tuple(items) => Key::Tuple(items.iter().map(Value::key).collect::<Option<_>>()?),
+            other => Key::Int(other.int()?),
+        })
     }
 
     /// The value as an operand of a symbol, if it can be one.
