@@ -164,7 +164,7 @@ impl Lower<'_> {
             "await" => K::Await(Box::new(self.first(node))),
             "yield" => {
                 let from = (0..node.child_count())
-                    .any(|i| node.child(i as u32).is_some_and(|c| c.kind() == "from"));
+                    .any(|i| node.child(i).is_some_and(|c| c.kind() == "from"));
                 match (named(node).first(), from) {
                     (Some(n), true) => K::YieldFrom(Box::new(self.expr(*n))),
                     (Some(n), false) => K::Yield(Some(Box::new(self.expr(*n)))),
@@ -242,7 +242,7 @@ impl Lower<'_> {
         let mut parts = [None, None, None];
         let mut at = 0;
         for i in 0..node.child_count() {
-            let Some(child) = node.child(i as u32) else {
+            let Some(child) = node.child(i) else {
                 continue;
             };
             if child.kind() == ":" {
@@ -260,10 +260,10 @@ impl Lower<'_> {
         let mut ops: Vec<SmolStr> = Vec::new();
         let mut words = String::new();
         for i in 0..node.child_count() {
-            let Some(child) = node.child(i as u32) else {
+            let Some(child) = node.child(i) else {
                 continue;
             };
-            if node.field_name_for_child(i as u32) == Some("operators") {
+            if node.field_name_for_child(i) == Some("operators") {
                 // `not in` and `is not` may come as one token or as two.
                 if !words.is_empty() {
                     words.push(' ');
