@@ -49,7 +49,7 @@ fn a_kernel_is_explained_in_the_form_the_client_can_show() {
     assert_eq!(hover["contents"]["kind"], "markdown");
     let card = hover["contents"]["value"].as_str().unwrap();
     assert!(
-        card.contains("**scale**") && card.contains("occupancy"),
+        card.contains("cuTile kernel `scale`") && card.contains("occupancy"),
         "{card}"
     );
     assert_eq!(hover["range"], crate::launched_name());
@@ -68,7 +68,7 @@ fn a_kernel_is_explained_in_the_form_the_client_can_show() {
     assert_eq!(hover["contents"]["kind"], "plaintext");
     let card = hover["contents"]["value"].as_str().unwrap();
     assert!(
-        card.starts_with("scale") && !card.contains(['*', '`']),
+        card.starts_with("cuTile kernel scale") && !card.contains(['*', '`']),
         "{card}"
     );
     client.finish();
@@ -82,6 +82,8 @@ fn a_lens_stands_above_each_kernel() {
     assert_eq!(lenses.as_array().map(Vec::len), Some(1));
     let title = lenses[0]["command"]["title"].as_str().unwrap();
     assert!(title.contains("1 launch"), "{title}");
+    // Above the decorator, not between it and the function.
+    assert_eq!(lenses[0]["range"]["start"]["line"], 3);
     // Plain text for a client that has no command for it.
     assert_eq!(lenses[0]["command"]["command"], "");
     client.finish();
@@ -134,8 +136,10 @@ def run(x, y):
 fn answers_belong_to_the_text_they_are_given_for() {
     let (project, mut client) = sample(json!({}));
     let uri = project.uri("pkg/kernels.py");
-    for version in 2..60 {
-        let lines = "# a line\n".repeat(usize::try_from(version).unwrap() % 7);
+    for round in 1..60_u32 {
+        let version = i32::try_from(2 * round).unwrap();
+        let moved = u64::from(round % 7);
+        let lines = "# a line\n".repeat((round % 7) as usize);
         client.change(
             &uri,
             version,
@@ -143,18 +147,18 @@ fn answers_belong_to_the_text_they_are_given_for() {
         );
         let id = client.request("textDocument/codeLens", document(&uri));
         // An edit that arrives while the question is being answered.
-        client.change(&uri, version + 1000, json!([{"text": KERNELS}]));
+        client.change(&uri, version + 1, json!([{ "text": KERNELS }]));
         match client.response(id) {
+            // Above the decorator, of either text.
             Ok(lenses) => {
                 let line = lenses[0]["range"]["start"]["line"].as_u64().unwrap();
                 assert!(
-                    line == 4 || line == 4 + u64::try_from(version).unwrap() % 7,
-                    "{lenses}"
+                    line == 3 || line == 3 + moved,
+                    "{moved} lines moved: {lenses}"
                 );
             }
             Err(error) => assert_eq!(error.code, -32801, "{error:?}"),
         }
-        client.change(&uri, version, json!([{"text": KERNELS}]));
     }
     client.finish();
 }
