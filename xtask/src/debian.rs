@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
@@ -40,7 +41,7 @@ impl Need {
                 .args(["-c", "import ensurepip, venv"])
                 .succeeds(),
             Self::Node => node_major().is_some_and(|major| major >= 20) && is_on_path("npm"),
-            // Ubuntu's is a stub that may be there and not run.
+            // Ubuntu's is the stub of a snap: it may be there and not run.
             Self::Browser => BROWSERS
                 .iter()
                 .any(|name| Tool::new(name).arg("--version").succeeds()),
@@ -52,7 +53,8 @@ impl Need {
         match self {
             Self::Program(_, package) | Self::Package(package) => Some(package),
             Self::Venv => Some("python3-venv"),
-            Self::Browser => Some("chromium"),
+            // Elsewhere, one package that is not there would keep all others from being installed.
+            Self::Browser => is_debian_itself().then_some("chromium"),
             Self::Python | Self::Node => None,
         }
     }
@@ -66,7 +68,7 @@ impl Need {
             Self::Python => "Python 3.10 or newer as python3".to_owned(),
             Self::Venv => "Python's venv module (package python3-venv)".to_owned(),
             Self::Node => "Node 20 or newer with npm".to_owned(),
-            Self::Browser => "Chromium or Chrome".to_owned(),
+            Self::Browser => "Chromium or Chrome (where chromium is a snap, Chrome)".to_owned(),
         }
     }
 }
@@ -91,6 +93,12 @@ pub(crate) fn packages(needs: impl IntoIterator<Item = Need>) -> Vec<&'static st
 /// Whether packages can be installed here at all.
 pub(crate) fn is_debian() -> bool {
     is_on_path("apt-get") && is_on_path("dpkg-query")
+}
+
+/// Whether this is Debian and not one of its descendants.
+fn is_debian_itself() -> bool {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    release.lines().any(|line| line == "ID=debian")
 }
 
 /// Asks whether the packages may be installed. Without a terminal to ask on, the answer is no.
@@ -127,14 +135,16 @@ fn apt_get(args: &[&str], log: &Path) -> anyhow::Result<()> {
     if let Some(folder) = log.parent() {
         std::fs::create_dir_all(folder)?;
     }
+    let mut words = as_root()?;
+    words.extend(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+    words.extend(args);
     for _ in 0..3 {
         let out = File::options().create(true).append(true).open(log)?;
         let errors = out.try_clone()?;
         // Not under a guard: sudo asks for the password on the terminal of this session, and
         // an installation is not to be killed half-way.
-        let status = as_root()?
-            .args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"])
-            .args(args)
+        let status = Command::new(words[0])
+            .args(&words[1..])
             .stdin(Stdio::null())
             .stdout(out)
             .stderr(errors)
@@ -143,27 +153,24 @@ fn apt_get(args: &[&str], log: &Path) -> anyhow::Result<()> {
         if status.success() {
             return Ok(());
         }
-        std::thread::sleep(std::time::Duration::from_secs(5));
+        std::thread::sleep(Duration::from_secs(5));
     }
     bail!("apt-get {} failed: see {}", args[0], log.display())
 }
 
-/// What precedes a command that only root may run.
-fn as_root() -> anyhow::Result<Command> {
+/// The words that come before a command that only root may run.
+fn as_root() -> anyhow::Result<Vec<&'static str>> {
     if Tool::new("id").arg("-u").read()?.trim() == "0" {
-        // So that both ways take the same arguments.
-        let mut plain = Command::new("nice");
-        plain.args(["-n", "0"]);
-        return Ok(plain);
+        return Ok(Vec::new());
     }
     if !is_on_path("sudo") {
         bail!("installing packages needs root, and there is no sudo here");
     }
-    let mut sudo = Command::new("sudo");
-    if !io::stdin().is_terminal() {
-        sudo.arg("--non-interactive");
-    }
-    Ok(sudo)
+    Ok(if io::stdin().is_terminal() {
+        vec!["sudo"]
+    } else {
+        vec!["sudo", "--non-interactive"]
+    })
 }
 
 fn is_installed(package: &str) -> bool {
