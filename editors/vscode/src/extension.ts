@@ -9,6 +9,7 @@ import * as vscode from "vscode";
 import { Settings } from "./configuration";
 import { Server } from "./server";
 import { registerShowServerInfo } from "./showServerInfo";
+import { registerShowUses } from "./showUses";
 import { createStatusItem } from "./statusItem";
 
 let running: Server | undefined;
@@ -26,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
     server,
     createStatusItem(server, settings),
     registerShowServerInfo(server, manifest.version),
+    registerShowUses(),
     vscode.commands.registerCommand("tileperf.restart", () => server.restart()),
     vscode.commands.registerCommand("tileperf.showLog", () => {
       log.show();

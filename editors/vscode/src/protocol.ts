@@ -48,3 +48,6 @@ export function problemTexts(info: ServerInfo | undefined): string[] {
     typeof problem === "string" ? problem : problem.message,
   );
 }
+
+/** The command of a clickable lens: document, position and uses of a kernel. */
+export const SHOW_USES_COMMAND = "tileperf.showUses";

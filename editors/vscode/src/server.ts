@@ -14,6 +14,7 @@ import {
   CloseAction,
   DidChangeConfigurationNotification,
   ErrorAction,
+  type InitializeParams,
   LanguageClient,
   type LanguageClientOptions,
   RevealOutputChannelOn,
@@ -25,6 +26,7 @@ import {
   SERVER_INFO_REQUEST,
   type ServerInfo,
   type ServerStatus,
+  SHOW_USES_COMMAND,
   STATUS_NOTIFICATION,
 } from "./protocol";
 import { Restarts } from "./restarts";
@@ -51,8 +53,14 @@ interface Session {
   ending: boolean;
 }
 
-/** Errors go to the log: the status item tells of what matters, once. */
+/** Says what this extension adds to the protocol, and keeps errors to the log: the status item
+ * tells of what matters, once. */
 class QuietClient extends LanguageClient {
+  protected override fillInitializeParams(params: InitializeParams): void {
+    super.fillInitializeParams(params);
+    params.capabilities.experimental = { commands: [SHOW_USES_COMMAND] };
+  }
+
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }

@@ -220,6 +220,32 @@ local function refresh()
   end, lens)
 end
 
+--- Running the lens lists where the kernel is used.
+local function uses()
+  local buffer = open(ops .. 'row_scale.py')
+  local row = tap.wait('the lens is there to run', function()
+    local at = next(view.lenses(buffer))
+    return at
+  end)
+  -- Where a lens is drawn differs; it belongs to the line of the decorator.
+  for _, line in ipairs({ row, row + 1 }) do
+    local text = vim.api.nvim_buf_get_lines(buffer, line, line + 1, false)[1] or ''
+    if text:find('@ct.kernel', 1, true) then
+      vim.api.nvim_win_set_cursor(0, { line + 1, 0 })
+    end
+  end
+  vim.fn.setqflist({}, 'r')
+  vim.lsp.codelens.run()
+  tap.wait('running the lens lists the launch in the other file', function()
+    return vim.iter(vim.fn.getqflist()):any(function(item)
+      return vim.fn.bufname(item.bufnr):find('row_scale_op.py', 1, true) ~= nil
+    end)
+  end, function()
+    return vim.fn.getqflist()
+  end)
+  vim.cmd('cclose')
+end
+
 local function hints()
   local buffer = open(ops .. 'matmul.py')
   tap.wait('inlay hints are switched on', function()
@@ -406,6 +432,7 @@ tap.run({
   { 'symbols', symbols },
   { 'hover', hover },
   { 'lenses', lenses },
+  { 'uses', uses },
   { 'refresh', refresh },
   { 'hints', hints },
   { 'plain file', plain_file },

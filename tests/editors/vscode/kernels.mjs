@@ -72,6 +72,18 @@ export function kernelChecks(workspace) {
       },
     ],
     [
+      "a click on the lens lists the uses of the kernel",
+      async (w) => {
+        await w.open(kernel.path);
+        await w.page.locator(".codelens-decoration a").first().click();
+        const peek = w.page.locator(".peekview-widget");
+        await until("a list of uses that names the launching file", async () =>
+          (await peek.innerText({ timeout: 500 })).includes("row_scale_op.py"),
+        );
+        await w.page.keyboard.press("Escape");
+      },
+    ],
+    [
       "F12 on the launch goes to the kernel in the other file",
       async (w) => {
         await w.open(op.path, launch);

@@ -40,7 +40,11 @@ function M.config()
     root_markers = M.root_markers,
     init_options = { trusted = options.trusted, settings = settings },
     -- Neovim before 0.12 honours the refresh request through our handler, but does not say so.
-    capabilities = { workspace = { codeLens = { refreshSupport = true } } },
+    capabilities = {
+      workspace = { codeLens = { refreshSupport = true } },
+      experimental = { commands = { 'tileperf.showUses' } },
+    },
+    commands = { ['tileperf.showUses'] = require('tileperf.uses').show },
     handlers = require('tileperf.handlers'),
     before_init = before_init,
     on_exit = on_exit,
