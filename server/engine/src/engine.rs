@@ -294,8 +294,10 @@ impl Engine {
             if let Some(path) = id.path()
                 && self.shared.awake.load(Ordering::Acquire)
             {
-                // The file may have been saved since it was indexed.
-                self.files_changed(vec![path]);
+                // The file may have been saved since it was indexed. Read aside: this is called
+                // where messages are taken in.
+                let engine = self.clone();
+                spawn("tileperf-close", move || engine.files_changed(vec![path]));
             }
             self.shared.touch();
         }

@@ -245,7 +245,9 @@ fn a_space_of_another_module_is_counted_and_follows_its_edits() {
     );
     // Closed without saving: the disk counts again.
     w.engine.close(&w.doc(spaces));
-    assert!(counts(&facts()).contains(&"sm_90 4".to_owned()));
+    wait("the disk's count does not come back", || {
+        counts(&facts()).contains(&"sm_90 4".to_owned())
+    });
 }
 
 #[test]
