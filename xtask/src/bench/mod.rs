@@ -61,6 +61,9 @@ pub(crate) fn run(repo: &Repo, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     print!("{text}");
     if !args.quick {
         let path = repo.at(EVIDENCE);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -65,6 +65,9 @@ impl Server {
 
 /// The commit that is measured; with a `+` when the server's files differ from it.
 pub(super) fn commit(repo: &Repo) -> String {
+    if std::env::var_os("TILEPERF_BIN").is_some() {
+        return "the binary that TILEPERF_BIN names".to_owned();
+    }
     let git = |args: &[&str]| repo.tool("git").args(args).read();
     let Ok(head) = git(&["rev-parse", "--short", "HEAD"]) else {
         return "unknown commit".to_owned();
