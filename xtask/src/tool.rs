@@ -41,10 +41,38 @@ impl Done {
         self.ended.success()
     }
 
-    /// The last lines of both outputs, errors last.
+    /// What explains a failure: what cargo's test programs say of the tests that failed, else the
+    /// last lines of both outputs, errors last.
     pub(crate) fn tail(&self, lines: usize) -> Vec<&str> {
+        let failures = self.test_failures();
+        if !failures.is_empty() {
+            return failures[..failures.len().min(2 * lines)].to_vec();
+        }
         let all: Vec<&str> = self.stdout.lines().chain(self.stderr.lines()).collect();
         all[all.len().saturating_sub(lines)..].to_vec()
+    }
+
+    /// The sections between `failures:` and the result of a test program, without stack traces.
+    fn test_failures(&self) -> Vec<&str> {
+        let mut failures = Vec::new();
+        let mut inside = false;
+        let mut trace = false;
+        for line in self.stdout.lines() {
+            if line.starts_with("test result: ") {
+                inside = false;
+            } else if line == "failures:" {
+                inside = true;
+                trace = false;
+            } else if line.starts_with("stack backtrace:") {
+                trace = true;
+            } else if trace && !line.starts_with(' ') {
+                trace = false;
+            }
+            if inside && !trace {
+                failures.push(line);
+            }
+        }
+        failures
     }
 }
 
@@ -177,6 +205,27 @@ impl Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failed_test_is_shown_without_its_stack() {
+        let done = Done {
+            ended: Ended::Exited { code: 101 },
+            stdout: "test a ... FAILED\nfailures:\n---- a stdout ----\npanicked: 1 != 2\n\
+                     stack backtrace:\n   0: f\n\nfailures:\n    a\ntest result: FAILED. 0 passed; 1 failed;\n\
+                     running 0 tests\n"
+                .into(),
+            stderr: "error: test failed\n".into(),
+        };
+        let shown = done.tail(9).join("\n");
+        assert!(
+            shown.contains("panicked: 1 != 2") && shown.contains("\n    a"),
+            "{shown}"
+        );
+        assert!(
+            !shown.contains("0: f") && !shown.contains("running"),
+            "{shown}"
+        );
+    }
 
     #[test]
     fn a_tail_ends_with_the_errors() {
