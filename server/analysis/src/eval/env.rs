@@ -189,6 +189,19 @@ pub(super) fn target_names<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a str))
     }
 }
 
+/// Calls `visit` with every target that a statement itself assigns or deletes.
+pub(super) fn target_expr<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
+    match &stmt.kind {
+        StmtKind::Assign { targets, .. } | StmtKind::Delete(targets) => {
+            targets.iter().for_each(visit);
+        }
+        StmtKind::AnnAssign { target, .. }
+        | StmtKind::AugAssign { target, .. }
+        | StmtKind::For { target, .. } => visit(target),
+        _ => {}
+    }
+}
+
 /// Names that an expression changes by itself: walrus targets and containers whose mutating method
 /// it calls.
 pub(super) fn changed_in_expr<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a str)) {

@@ -56,7 +56,7 @@ pub(super) type Modules<'e> = RefCell<FxHashMap<ModuleId, Rc<Module<'e>>>>;
 pub(super) struct Interp<'e> {
     pub(super) env: &'e dyn Env,
     pub(super) arch: Arch,
-    pub(super) modules: &'e Modules<'e>,
+    pub(super) modules: Rc<Modules<'e>>,
     pub(super) syms: Syms,
     pub(super) state: State<'e>,
     pub(super) frames: Vec<Frame>,
@@ -76,6 +76,8 @@ pub(super) struct Interp<'e> {
     /// The test evaluated last.
     pub(super) at_test: Place,
     pub(super) guarded: bool,
+    /// This run took a branch away from the watched expression.
+    pub(super) missed: bool,
     /// The next expression is what a function returns.
     pub(super) detach: bool,
     /// For each `try` around us, what the state was where something raised.
@@ -91,7 +93,7 @@ pub(super) struct Interp<'e> {
 }
 
 impl<'e> Interp<'e> {
-    pub(super) fn new(env: &'e dyn Env, modules: &'e Modules<'e>, arch: Arch) -> Self {
+    pub(super) fn new(env: &'e dyn Env, modules: Rc<Modules<'e>>, arch: Arch) -> Self {
         Self {
             env,
             arch,
@@ -114,6 +116,7 @@ impl<'e> Interp<'e> {
                 span: Span::default(),
             },
             guarded: false,
+            missed: false,
             detach: false,
             tries: Vec::new(),
             risks: 0,
@@ -136,6 +139,7 @@ impl<'e> Interp<'e> {
         self.decisions.clear();
         self.tries.clear();
         self.risks = 0;
+        self.missed = false;
         self.detach = false;
         self.next_id = 0;
         self.depth = 0;

@@ -105,7 +105,8 @@ impl<'e> Interp<'e> {
                 .slots
                 .iter()
                 .zip(first)
-                .filter_map(|(slot, first)| first.then(|| slot.value.clone()))
+                .filter(|(_, first)| *first)
+                .map(|(slot, _)| slot.value.clone())
                 .collect();
             if let Some(Obj::Set(seq)) = self.obj_mut(id) {
                 kept.into_iter().for_each(|value| seq.push(value, true));

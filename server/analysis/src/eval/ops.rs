@@ -114,7 +114,21 @@ impl<'e> Interp<'e> {
         }
     }
 
+    /// Whether an operator on the value surely finds a number.
+    fn is_number(&self, value: &Value<'e>) -> bool {
+        match value {
+            Value::Sym(sym) => {
+                matches!(self.syms.kind(*sym), Kind::Int | Kind::Number | Kind::Bool)
+            }
+            other => other.number().is_some(),
+        }
+    }
+
     fn symbolic(&mut self, op: &str, a: &Value<'e>, b: &Value<'e>) -> Value<'e> {
+        let divides = matches!(op, "//" | "%" | "/") && self.range(b).has(0);
+        if divides || !self.is_number(a) || !self.is_number(b) {
+            self.risks += 1;
+        }
         match (op, a, b) {
             ("+" | "-" | "|" | "<<" | ">>", Value::Sym(_), Value::Int(0))
             | ("*" | "//" | "**", Value::Sym(_), Value::Int(1)) => return a.clone(),
@@ -184,13 +198,19 @@ impl<'e> Interp<'e> {
                     x.extend(&y);
                     self.list(x)
                 }
-                _ => self.fresh(),
+                _ => {
+                    self.risks += 1;
+                    self.fresh()
+                }
             },
             "*" => {
                 let (items, times) = match (seq_of(self, a), seq_of(self, b)) {
                     (Some(s), None) => (s, b),
                     (None, Some(s)) => (s, a),
-                    _ => return self.fresh(),
+                    _ => {
+                        self.risks += 1;
+                        return self.fresh();
+                    }
                 };
                 let seq = self.repeat(items, times);
                 if matches!(a, Value::Tuple(_)) || matches!(b, Value::Tuple(_)) {
@@ -199,7 +219,10 @@ impl<'e> Interp<'e> {
                     self.list(seq)
                 }
             }
-            _ => self.fresh(),
+            _ => {
+                self.risks += 1;
+                self.fresh()
+            }
         }
     }
 
@@ -346,6 +369,9 @@ impl<'e> Interp<'e> {
         }
         if let (Some(x), Some(y)) = (a.number(), b.number()) {
             return Value::Bool(x < y);
+        }
+        if !self.is_number(a) || !self.is_number(b) {
+            self.risks += 1;
         }
         let args = a.arg().zip(b.arg()).map(|(x, y)| vec![x, y]);
         self.test("<", args)

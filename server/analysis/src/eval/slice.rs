@@ -67,6 +67,7 @@ impl Slice {
             if self.keep.insert(stmt.span) && leaves_somewhere(stmt) {
                 self.keep_exits(stmt);
             }
+            self.keep_control(stmt, target, names);
             match &stmt.kind {
                 // Only the parts that hold the target are evaluated for their own sake.
                 _ if holds && !changes_any(stmt, names) => {
@@ -89,6 +90,83 @@ impl Slice {
             }
         }
         any
+    }
+
+    /// Keeps what decides how often a kept statement within `stmt` runs, beyond the tests around it:
+    /// the jumps of a loop, and whatever may raise in a `try`.
+    fn keep_control<'e>(&mut self, stmt: &'e Stmt, target: Span, names: &mut FxHashSet<&'e str>) {
+        match &stmt.kind {
+            StmtKind::For { body, .. } | StmtKind::While { body, .. }
+                if self.has_effects(body, target) =>
+            {
+                self.keep_jumps(body, names);
+            }
+            StmtKind::Try {
+                body,
+                handlers,
+                orelse,
+                ..
+            } => {
+                let holds = |b: &[Stmt]| b.iter().any(|s| s.span.contains(target));
+                let handled = handlers
+                    .iter()
+                    .any(|h| holds(&h.body) || self.has_effects(&h.body, target));
+                if handled || !(holds(body) || holds(orelse)) {
+                    self.keep_all(body, names);
+                }
+            }
+            StmtKind::With { items, body } if items.iter().any(|(e, _)| suppresses(e)) => {
+                self.keep_all(body, names);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether anything kept in a block does more than hold the target or leave.
+    fn has_effects(&self, body: &[Stmt], target: Span) -> bool {
+        body.iter().any(|s| {
+            self.keep.contains(&s.span)
+                && !is_exit(s)
+                && (!s.span.contains(target)
+                    || s.blocks().into_iter().any(|b| self.has_effects(b, target)))
+        })
+    }
+
+    /// Keeps the `continue` and `break` of one loop with the tests around them.
+    fn keep_jumps<'e>(&mut self, body: &'e [Stmt], names: &mut FxHashSet<&'e str>) -> bool {
+        let mut any = false;
+        for stmt in body {
+            let jumps = match &stmt.kind {
+                StmtKind::Continue | StmtKind::Break => true,
+                StmtKind::For { .. } | StmtKind::While { .. } => false,
+                StmtKind::FunctionDef(_) | StmtKind::ClassDef(_) => false,
+                _ => {
+                    let mut found = false;
+                    for block in stmt.blocks() {
+                        found |= self.keep_jumps(block, names);
+                    }
+                    found
+                }
+            };
+            if jumps {
+                any = true;
+                self.keep.insert(stmt.span);
+                stmt.own_exprs(&mut |e| mention(e, names));
+            }
+        }
+        any
+    }
+
+    fn keep_all<'e>(&mut self, body: &'e [Stmt], names: &mut FxHashSet<&'e str>) {
+        for stmt in body {
+            self.keep.insert(stmt.span);
+            stmt.own_exprs(&mut |e| mention(e, names));
+            if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+                stmt.blocks()
+                    .into_iter()
+                    .for_each(|b| self.keep_all(b, names));
+            }
+        }
     }
 
     /// Keeps the `return`, `raise`, `continue` and `break` right below a kept statement: they decide
@@ -118,8 +196,11 @@ impl Slice {
                     self.forced.insert(stmt.span, at);
                 }
             }
-            for block in stmt.blocks() {
-                self.force(block, target);
+            // In a loop another round may take the other branch.
+            if !matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. }) {
+                for block in stmt.blocks() {
+                    self.force(block, target);
+                }
             }
         }
     }
@@ -130,6 +211,12 @@ fn is_exit(stmt: &Stmt) -> bool {
         stmt.kind,
         StmtKind::Return(_) | StmtKind::Raise(_) | StmtKind::Continue | StmtKind::Break
     )
+}
+
+/// `contextlib.suppress(...)`: what may raise in it decides where it goes on.
+pub(super) fn suppresses(item: &Expr) -> bool {
+    matches!(&item.kind, ExprKind::Call { func, .. }
+        if func.last_ident().is_some_and(|n| n.name == "suppress"))
 }
 
 fn leaves_somewhere(stmt: &Stmt) -> bool {

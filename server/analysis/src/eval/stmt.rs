@@ -335,7 +335,8 @@ impl<'e> Interp<'e> {
             let cond = self.cond(test)?;
             let wanted = target == Some(at);
             if self.decide_here(cond) == Some(!wanted) {
-                return Err(Stop::Raise);
+                self.missed = true;
+                return Ok(Exits::none());
             }
             self.assume(cond, wanted);
             if wanted {

@@ -1,6 +1,6 @@
 //! `with` and `try`.
 
-use tileperf_syntax::ast::{Expr, ExprKind, Handler, Stmt};
+use tileperf_syntax::ast::{Expr, Handler, Stmt};
 
 use super::interp::{Interp, R, Stop};
 use super::stmt::Exits;
@@ -14,9 +14,7 @@ impl<'e> Interp<'e> {
         let mut suppresses = false;
         for (value, target) in items {
             self.eval(value)?;
-            if let ExprKind::Call { func, .. } = &value.kind {
-                suppresses |= func.last_ident().is_some_and(|n| n.name == "suppress");
-            }
+            suppresses |= super::slice::suppresses(value);
             if let Some(target) = target {
                 let entered = self.fresh();
                 self.assign(target, entered)?;

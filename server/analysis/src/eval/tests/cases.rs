@@ -1237,6 +1237,89 @@ def space():
 "#,
             "2",
         ),
+        (
+            r#"
+def run(n):
+    out = [1]
+    try:
+        first = [1][5]
+        other = n
+    except IndexError:
+        out.append(2)
+    search(out)
+"#,
+            "2",
+        ),
+        (
+            r#"
+def run(n, m):
+    out = []
+    for x in (1, 2, 3):
+        if m.skips(x):
+            continue
+        out.append(x)
+    search(out)
+"#,
+            "0..3",
+        ),
+        (
+            r#"
+def run(n):
+    for x in (8, 16, 32):
+        if x > 10:
+            search([x] * (x // 16))
+"#,
+            "1..2",
+        ),
+        (
+            r#"
+def run(n):
+    out = []
+    i = 0
+    while i < 9:
+        i += 1
+        j = i * 2
+        if j > 6:
+            break
+        out.append(i)
+    search(out)
+"#,
+            "3",
+        ),
+        (
+            r#"
+def run(n):
+    try:
+        search([1, 2])
+    except Exception:
+        search([])
+"#,
+            "2",
+        ),
+        (
+            r#"
+class Op:
+    def __init__(self, n):
+        self.n = n
+        self.space = [1, 2]
+    def run(self):
+        search(self.space)
+"#,
+            "2",
+        ),
+        (
+            r#"
+@decorated
+class Op:
+    class Inner:
+        def run(self):
+            def deeper():
+                configs = [1]
+                search(configs)
+            deeper()
+"#,
+            "1",
+        ),
     ]);
 }
 
