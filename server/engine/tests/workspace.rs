@@ -1,5 +1,8 @@
 //! A workspace of several files: links across them, what is read from disk and when.
-#![allow(clippy::unwrap_used, reason = "a test's own files; failing is the message")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test's own files; failing is the message"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
