@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Param, Stmt, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Param};
 
 use super::env::Place;
 use super::interp::{Frame, Interp, R, Stop};
@@ -170,7 +170,7 @@ impl<'e> Interp<'e> {
         if let Some(known) = self.generators.get(&key) {
             return *known;
         }
-        let yields = yields(&def.body);
+        let yields = super::shape::yields(&def.body);
         self.generators.insert(key, yields);
         yields
     }
@@ -277,29 +277,5 @@ impl<'e> Interp<'e> {
         };
         let name = format!("parameter {} at {}", param.name.name, param.name.span.start);
         Value::Sym(self.syms.root(name, kind, Range::ALL))
-    }
-}
-
-/// Whether a body yields, nested functions aside.
-fn yields(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| {
-        if matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
-            return false;
-        }
-        let mut found = false;
-        stmt.own_exprs(&mut |e| found |= expr_yields(e));
-        found || stmt.blocks().into_iter().any(yields)
-    })
-}
-
-fn expr_yields(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
-        ExprKind::Lambda { .. } => false,
-        _ => {
-            let mut found = false;
-            expr.children(&mut |c| found |= expr_yields(c));
-            found
-        }
     }
 }

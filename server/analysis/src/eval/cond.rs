@@ -249,7 +249,7 @@ impl<'e> Interp<'e> {
     fn equal_args(&self, a: &Arg, b: &Arg) -> Option<bool> {
         let value = |a: &Arg| self.settle(Value::from_arg(a));
         let (x, y) = (value(a), value(b));
-        if let Some(known) = super::ops::equal_constants(&x, &y) {
+        if let Some(known) = super::compare::equal_constants(&x, &y) {
             return Some(known);
         }
         let (r, s) = (self.arg_range(a), self.arg_range(b));

@@ -1,8 +1,8 @@
 //! Dictionaries.
 
+use super::compare::equal_constants;
 use super::cond::Cond;
 use super::interp::{Interp, R, Stop};
-use super::ops::equal_constants;
 use super::seq::Seq;
 use super::value::{Args, Dict, Obj, ObjId, Value};
 

@@ -10,8 +10,9 @@ use super::env::{bound_here, changed_in_expr};
 use super::heap::{Heap, State};
 use super::interp::{Interp, R, Stop};
 use super::seq::{Len, Seq};
+use super::shape::produces;
 use super::space::Note;
-use super::stmt::{Exits, produces};
+use super::stmt::Exits;
 use super::value::{Iter, Obj, ObjId, Value};
 
 /// Rounds over a body that keeps changing more objects before giving up.

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
+use super::compare::equal_constants;
 use super::cond::Cond;
 use super::interp::{Interp, R, Stop};
-use super::ops::equal_constants;
 use super::seq::{Len, Seq, Slot};
 use super::sym::{Kind, Range};
 use super::value::{Args, Iter, Key, Obj, ObjId, Value};

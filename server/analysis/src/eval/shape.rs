@@ -1,0 +1,62 @@
+//! What a block of code does, by its looks alone.
+
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
+
+/// Whether a block can add something to a space.
+pub(super) fn produces(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        if matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            return false;
+        }
+        let mut found = matches!(stmt.kind, StmtKind::Return(Some(_)));
+        stmt.own_exprs(&mut |e| {
+            e.walk(&mut |e| {
+                found |= match &e.kind {
+                    ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
+                    ExprKind::Call { func, .. } => func.last_ident().is_some_and(|n| {
+                        matches!(
+                            n.name.as_str(),
+                            "append" | "extend" | "add" | "update" | "insert"
+                        )
+                    }),
+                    _ => false,
+                }
+            })
+        });
+        found || stmt.blocks().into_iter().any(produces)
+    })
+}
+
+/// Whether a block surely ends the round or the function.
+pub(super) fn leaves(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|s| {
+        matches!(
+            s.kind,
+            StmtKind::Continue | StmtKind::Break | StmtKind::Return(_) | StmtKind::Raise(_)
+        )
+    })
+}
+
+/// Whether a body yields, nested functions aside.
+pub(super) fn yields(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        if matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            return false;
+        }
+        let mut found = false;
+        stmt.own_exprs(&mut |e| found |= expr_yields(e));
+        found || stmt.blocks().into_iter().any(yields)
+    })
+}
+
+fn expr_yields(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
+        ExprKind::Lambda { .. } => false,
+        _ => {
+            let mut found = false;
+            expr.children(&mut |c| found |= expr_yields(c));
+            found
+        }
+    }
+}
