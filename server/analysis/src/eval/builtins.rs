@@ -204,7 +204,7 @@ impl<'e> Interp<'e> {
                         }
                         None => i.fresh_of(Kind::Int, Range::ALL),
                     };
-                    Ok(Value::tuple(vec![n, v]))
+                    Ok(i.tuple(vec![n, v]))
                 })?;
                 self.iter_of(seq)
             }

@@ -140,11 +140,8 @@ impl<'e> Interp<'e> {
         if let Some(known) = known {
             let n = known.iter().map(Vec::len).min().unwrap_or(0);
             self.burn(n)?;
-            return Ok(Seq::of(
-                (0..n)
-                    .map(|at| Value::tuple(known.iter().map(|v| v[at].clone()).collect()))
-                    .collect(),
-            ));
+            let rows = (0..n).map(|at| known.iter().map(|v| v[at].clone()).collect());
+            return Ok(Seq::of(rows.map(|row| self.tuple(row)).collect()));
         }
         let mut parts = Vec::new();
         for seq in seqs {
@@ -155,7 +152,7 @@ impl<'e> Interp<'e> {
                 self.any_of(values)
             });
         }
-        Ok(Seq::sized(len, vec![Value::tuple(parts)]))
+        Ok(Seq::sized(len, vec![self.tuple(parts)]))
     }
 
     pub(super) fn filter(&mut self, seq: Seq<'e>, f: &Value<'e>, place: Place) -> R<Seq<'e>> {

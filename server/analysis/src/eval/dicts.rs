@@ -96,7 +96,15 @@ impl<'e> Interp<'e> {
                 Ok(self.list(seq))
             }
             ("items", _) => {
-                let seq = listed(&|e| Value::tuple(vec![e.0.clone(), e.1.clone()]));
+                let pair = |e: &(Value<'e>, Value<'e>, bool)| {
+                    Value::small_tuple(vec![e.0.clone(), e.1.clone()])
+                };
+                let fits = dict.entries.iter().all(|e| pair(e).is_some());
+                let seq = if fits {
+                    listed(&|e| pair(e).unwrap_or(Value::None))
+                } else {
+                    Seq::unknown()
+                };
                 Ok(self.list(seq))
             }
             ("copy", _) => {

@@ -194,10 +194,14 @@ impl<'e> Interp<'e> {
         Value::Ref(self.alloc(Obj::List(seq)))
     }
 
+    pub(super) fn tuple(&mut self, items: Vec<Value<'e>>) -> Value<'e> {
+        Value::small_tuple(items).unwrap_or_else(|| self.fresh())
+    }
+
     /// A tuple if every element is known, else a sequence that behaves like one.
     pub(super) fn tuple_of(&mut self, seq: Seq<'e>) -> Value<'e> {
         match seq.values() {
-            Some(values) => Value::tuple(values),
+            Some(values) => self.tuple(values),
             None => self.list(seq),
         }
     }

@@ -55,7 +55,7 @@ impl<'e> Interp<'e> {
                     if let Value::Func(_) = iter {
                         let place = self.at_test;
                         let result = self.call(&iter, Args::default(), place)?;
-                        return self.iterate(&result);
+                        return self.deeper(|i| i.iterate(&result));
                     }
                     self.record_values(*id)
                 }
@@ -78,6 +78,10 @@ impl<'e> Interp<'e> {
 
     /// What is left of an iterator; afterwards nothing is.
     pub(super) fn drain(&mut self, id: u32) -> R<Seq<'e>> {
+        self.deeper(|i| i.drain_here(id))
+    }
+
+    fn drain_here(&mut self, id: u32) -> R<Seq<'e>> {
         let iter = match self.obj_mut(id) {
             Some(Obj::Iter(iter)) => std::mem::replace(iter, Iter::Rest(Seq::empty())),
             _ => return Ok(Seq::unknown()),

@@ -160,7 +160,9 @@ impl<'e> Interp<'e> {
                     })
                     .collect();
             }
-            return Ok(Seq::of(rows.into_iter().map(Value::tuple).collect()));
+            return Ok(Seq::of(
+                rows.into_iter().map(|row| self.tuple(row)).collect(),
+            ));
         }
         let mut parts = Vec::new();
         for seq in seqs {
@@ -171,7 +173,7 @@ impl<'e> Interp<'e> {
                 self.any_of(values)
             });
         }
-        Ok(Seq::sized(len, vec![Value::tuple(parts)]))
+        Ok(Seq::sized(len, vec![self.tuple(parts)]))
     }
 
     /// How many ways to choose.
@@ -188,13 +190,21 @@ impl<'e> Interp<'e> {
             },
             Some(None) => return Seq::sized(Len::ANY, vec![any]),
         };
+        // More than this many factors, and the number is beyond counting (or zero).
+        if r > 128 && r <= n || (r > 128 && name == "combinations_with_replacement" && n > 1) {
+            return Seq::sized(Len::ANY, vec![any]);
+        }
         let count = match name {
+            "permutations" | "combinations" if r > n => Some(0),
             "permutations" => (0..r).try_fold(1u64, |acc, k| acc.checked_mul(n.saturating_sub(k))),
             "combinations" => (0..r).try_fold(1u64, |acc, k| {
                 Some(acc.checked_mul(n.saturating_sub(k))? / (k + 1))
             }),
             _ if n == 0 => Some(u64::from(r == 0)),
-            _ => (0..r).try_fold(1u64, |acc, k| Some(acc.checked_mul(n + k)? / (k + 1))),
+            _ if n == 1 => Some(1),
+            _ => (0..r).try_fold(1u64, |acc, k| {
+                Some(acc.checked_mul(n.checked_add(k)?)? / (k + 1))
+            }),
         };
         Seq::sized(count.map_or(Len::ANY, Len::exactly), vec![any])
     }

@@ -6,6 +6,9 @@ use super::seq::Seq;
 use super::sym::{Kind, Range};
 use super::value::{Obj, Value};
 
+/// Texts longer than this are not built. Bytes.
+const MAX_TEXT: usize = 4096;
+
 /// Pairs of alternatives looked at before giving up.
 const MAX_PAIRS: usize = 64;
 
@@ -49,9 +52,17 @@ impl<'e> Interp<'e> {
             return Value::Float(v);
         }
         match (op, a, b) {
-            ("+", Value::Str(x), Value::Str(y)) => Value::Str(format!("{x}{y}").into()),
+            ("+", Value::Str(x), Value::Str(y)) => {
+                if x.len() + y.len() > MAX_TEXT {
+                    return self.fresh_of(Kind::Str, Range::ALL);
+                }
+                Value::Str(format!("{x}{y}").into())
+            }
             ("+", Value::Tuple(x), Value::Tuple(y)) => {
-                Value::tuple(x.iter().chain(y.iter()).cloned().collect())
+                self.charge(x.len() + y.len());
+                let mut all = Seq::of(x.to_vec());
+                all.extend(&Seq::of(y.to_vec()));
+                self.tuple_of(all)
             }
             ("+" | "*" | "|" | "&" | "-" | "^", _, _)
                 if self.is_container(a) || self.is_container(b) =>

@@ -184,6 +184,9 @@ impl Space {
 /// Configurations kept of one space.
 const MAX_CONFIGS: usize = 2048;
 
+/// Tuples in tuples that are told apart.
+const MAX_NESTING: u32 = 4;
+
 /// What one path found at the expression.
 #[derive(Debug, Clone)]
 pub(super) struct Observed {
@@ -245,7 +248,7 @@ impl<'e> Interp<'e> {
             Value::Func(func) => {
                 let args = self.unknown_args(func);
                 let result = self.call_function(func, args)?;
-                Ok((Form::Callable, self.look(&result)?.1))
+                Ok((Form::Callable, self.deeper(|i| i.look(&result))?.1))
             }
             Value::Ref(id) => match self.obj(*id) {
                 Some(Obj::List(_) | Obj::Set(_) | Obj::Dict(_)) => {
@@ -318,6 +321,17 @@ impl<'e> Interp<'e> {
     }
 
     fn known(&self, value: &Value<'e>) -> Known {
+        self.known_within(value, MAX_NESTING)
+    }
+
+    fn known_within(&self, value: &Value<'e>, depth: u32) -> Known {
+        let unknown = Known::Unknown { lo: None, hi: None };
+        let Some(depth) = depth.checked_sub(1) else {
+            return unknown;
+        };
+        let all = |items: &[Value<'e>]| -> Vec<Known> {
+            items.iter().map(|v| self.known_within(v, depth)).collect()
+        };
         match &self.settle(value.clone()) {
             Value::None => Known::None,
             Value::Bool(b) => Known::Bool(*b),
@@ -325,8 +339,8 @@ impl<'e> Interp<'e> {
             Value::Float(v) => Known::Float(v.to_bits()),
             Value::Str(s) => Known::Str(s.clone()),
             Value::External(path) => Known::Name(path.clone()),
-            Value::Tuple(items) => Known::Tuple(items.iter().map(|v| self.known(v)).collect()),
-            Value::OneOf(items) => Known::OneOf(items.iter().map(|v| self.known(v)).collect()),
+            Value::Tuple(items) => Known::Tuple(all(items)),
+            Value::OneOf(items) => Known::OneOf(all(items)),
             Value::Sym(sym) => {
                 let range = self.sym_range(*sym);
                 Known::Unknown {
@@ -335,13 +349,12 @@ impl<'e> Interp<'e> {
                 }
             }
             Value::Ref(id) => match self.obj(*id) {
-                Some(Obj::List(seq)) => match seq.values() {
-                    Some(values) => Known::Tuple(values.iter().map(|v| self.known(v)).collect()),
-                    None => Known::Unknown { lo: None, hi: None },
-                },
-                _ => Known::Unknown { lo: None, hi: None },
+                Some(Obj::List(seq)) if seq.slots.len() <= MAX_CONFIGS => seq
+                    .values()
+                    .map_or(unknown, |values| Known::Tuple(all(&values))),
+                _ => unknown,
             },
-            _ => Known::Unknown { lo: None, hi: None },
+            _ => unknown,
         }
     }
 

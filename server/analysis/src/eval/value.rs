@@ -38,6 +38,9 @@ pub(super) enum Value<'e> {
 /// More alternatives than this are not kept apart.
 pub(super) const MAX_ALTERNATIVES: usize = 16;
 
+/// Values nested in one tuple, beyond its own elements.
+const MAX_NESTED: usize = 1_000;
+
 /// A function with what it closes over.
 #[derive(Debug)]
 pub(super) struct Func<'e> {
@@ -227,6 +230,25 @@ impl<'e> Value<'e> {
 
     pub(super) fn tuple(items: Vec<Value<'e>>) -> Self {
         Value::Tuple(items.into())
+    }
+
+    /// Whether the value is made of at most `budget` values; what is left of it is put back.
+    fn fits(&self, budget: &mut usize) -> bool {
+        let Some(left) = budget.checked_sub(1) else {
+            return false;
+        };
+        *budget = left;
+        match self {
+            Value::Tuple(items) | Value::OneOf(items) => items.iter().all(|v| v.fits(budget)),
+            _ => true,
+        }
+    }
+
+    /// A tuple, unless so much is nested in it that walking it would never end.
+    pub(super) fn small_tuple(items: Vec<Value<'e>>) -> Option<Self> {
+        let mut budget = MAX_NESTED + items.len();
+        let tuple = Value::tuple(items);
+        tuple.fits(&mut budget).then_some(tuple)
     }
 
     /// A whole number; a bool counts as one, as in Python.

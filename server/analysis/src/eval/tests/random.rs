@@ -310,6 +310,16 @@ fn deep_and_endless_code_ends() {
         "def configs():\n    x = [1]\n    for y in x:\n        x.append(y)\n        yield y\n"
             .to_owned(),
         "x = y\ny = x\nsearch(x)".to_owned(),
+        "def configs():\n    t = s = (1,)\n    u = 'x'\n    for i in range(400):\n        t = (t, t)\n        s = s + s\n        u = u + u\n        yield t, s, u\n".to_owned(),
+        "def configs():\n    t = [1]\n    for i in range(400):\n        t = list(zip(t, t))\n        t = list({1: t[0]}.items())\n        yield t\n".to_owned(),
+        "def configs():\n    g = iter([1])\n    for i in range(3000):\n        g = (x for x in g)\n    yield from g\n".to_owned(),
+        "x = [1]\nx.append(x)\nsearch([x, (x, x)])".to_owned(),
+        "class A:\n    def __iter__(self):\n        return self\nsearch(A())".to_owned(),
+        "def f():\n    return f\nsearch(f)".to_owned(),
+        "from itertools import permutations as p\nsearch(list(p(range(9), 1 << 60)))".to_owned(),
+        "search([1] * (1 << 62) * (1 << 62))".to_owned(),
+        "search([(-9223372036854775807 - 1) // -1, -(-9223372036854775807 - 1), 1 << 63])".to_owned(),
+        "def configs(n: int):\n    m = -n // -1 * 9223372036854775807 + n % 3 - (n << 62)\n    if m > n and -m < n:\n        yield m\n".to_owned(),
         "class A(A):\n    pass\nsearch(A())".to_owned(),
         "def f(g):\n    return g(g)\nsearch(f(f))".to_owned(),
     ];
