@@ -33,12 +33,14 @@ impl Questions {
         }
     }
 
-    /// Asks without waiting. `then` gets the answer; it is not called when none comes in time.
+    /// Asks without waiting. `then` gets the answer; it is not called when none comes in time. Says
+    /// whether the client was asked at all: not while it leaves too many questions open.
     pub(super) fn ask<R: Request>(
         &self,
         question: R::Params,
         then: impl FnOnce(Result<R::Result>) + Send + 'static,
-    ) where
+    ) -> bool
+    where
         R::Params: Send + 'static,
         R::Result: Send,
     {
@@ -47,7 +49,7 @@ impl Questions {
                 "{} not asked: the client leaves {LIMIT} questions open",
                 R::METHOD
             );
-            return;
+            return false;
         };
         let client = self.client.clone();
         tokio::spawn(async move {
@@ -57,5 +59,6 @@ impl Questions {
             }
             drop(slot);
         });
+        true
     }
 }
