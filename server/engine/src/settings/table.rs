@@ -327,7 +327,7 @@ pub static TABLE: &[Setting] = &[
         scope: Scope::Editor,
         default: no_text,
         doc: "The tileperf program that the editor starts. Unset, it is the one that came with \
-              the extension, else the one that `TILEPERF_SERVER` names, else the one on the path.",
+              the extension, else the one that `TILEPERF_SERVER_PATH` names, else the one on the path.",
         example: "server.path = \"/opt/tileperf/bin/tileperf\"",
         // The editor has acted on it before the server reads anything.
         apply: |_, _| {},
