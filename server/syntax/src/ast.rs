@@ -492,3 +492,26 @@ impl Stmt {
         }
     }
 }
+
+/// Whether a function with this body is a generator: a `yield` of its own, not of a nested function
+/// or lambda. A nested definition's decorators and defaults are evaluated outside it and count.
+pub fn yields(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        let mut found = false;
+        stmt.own_exprs(&mut |e| found |= expr_yields(e));
+        let nested = matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_));
+        found || (!nested && stmt.blocks().into_iter().any(yields))
+    })
+}
+
+fn expr_yields(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
+        ExprKind::Lambda { .. } => false,
+        _ => {
+            let mut found = false;
+            expr.children(&mut |c| found |= expr_yields(c));
+            found
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl<'e> Interp<'e> {
         if let Some(known) = self.generators.get(&key) {
             return *known;
         }
-        let yields = super::shape::yields(&def.body);
+        let yields = tileperf_syntax::ast::yields(&def.body);
         self.generators.insert(key, yields);
         yields
     }

@@ -1,6 +1,6 @@
 //! What a block of code does, by its looks alone.
 
-use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
+use tileperf_syntax::ast::{ExprKind, Stmt, StmtKind};
 
 /// Whether a block can add something to a space.
 pub(super) fn produces(body: &[Stmt]) -> bool {
@@ -35,28 +35,4 @@ pub(super) fn leaves(body: &[Stmt]) -> bool {
             StmtKind::Continue | StmtKind::Break | StmtKind::Return(_) | StmtKind::Raise(_)
         )
     })
-}
-
-/// Whether a body yields, nested functions aside.
-pub(super) fn yields(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| {
-        if matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
-            return false;
-        }
-        let mut found = false;
-        stmt.own_exprs(&mut |e| found |= expr_yields(e));
-        found || stmt.blocks().into_iter().any(yields)
-    })
-}
-
-fn expr_yields(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
-        ExprKind::Lambda { .. } => false,
-        _ => {
-            let mut found = false;
-            expr.children(&mut |c| found |= expr_yields(c));
-            found
-        }
-    }
 }

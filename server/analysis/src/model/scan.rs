@@ -6,7 +6,7 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{
-    Clause, Expr, ExprKind, FunctionDef, Handler, Ident, Param, Stmt, StmtKind,
+    self, Clause, Expr, ExprKind, FunctionDef, Handler, Ident, Param, Stmt, StmtKind,
 };
 use tileperf_syntax::{ItemFacts, SiteKind, Span};
 
@@ -438,7 +438,7 @@ impl Scanner {
             span: def.def_span,
             decorators,
             params: def.params.iter().map(param).collect(),
-            is_generator: yields(&def.body),
+            is_generator: ast::yields(&def.body),
             is_static,
             fingerprint: super::fingerprint::of(def),
         };
@@ -640,28 +640,5 @@ fn param(param: &Param) -> ParamInfo {
         annotation: param.annotation.as_ref().map(|a| a.span),
         annotation_value: param.annotation.as_ref().map(bare),
         default: param.default.as_ref().map(Value::of),
-    }
-}
-
-/// Whether a function with this body is a generator: a `yield` of its own, not of a nested one.
-fn yields(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| {
-        let mut found = false;
-        stmt.own_exprs(&mut |e| found |= expr_yields(e));
-        found
-            || (!matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_))
-                && stmt.blocks().into_iter().any(yields))
-    })
-}
-
-fn expr_yields(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Yield(_) | ExprKind::YieldFrom(_) => true,
-        ExprKind::Lambda { .. } => false,
-        _ => {
-            let mut found = false;
-            expr.children(&mut |c| found |= expr_yields(c));
-            found
-        }
     }
 }
