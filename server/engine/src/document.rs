@@ -143,9 +143,7 @@ impl Document {
             return Arc::clone(current);
         }
         let parsed = match (current.as_ref(), since) {
-            (Some(old), Some(edit)) => {
-                Arc::new(parser.update(&old.parsed, old.text.as_str(), text.as_str(), edit))
-            }
+            (Some(old), Some(edit)) => Arc::new(parser.update(&old.parsed, text.as_str(), edit)),
             // A new version of the same text.
             (Some(old), None) => Arc::clone(&old.parsed),
             (None, _) => Arc::new(parser.parse(text.as_str())),

@@ -4,6 +4,8 @@
 //! its spans are relative to the item, so an item that merely moved keeps it. What the grammar
 //! cannot make sense of is [`ExprKind::Unknown`] or [`StmtKind::Unknown`], never a guess.
 
+mod shift;
+
 use smol_str::SmolStr;
 
 use crate::Span;

@@ -5,19 +5,15 @@
 //! keeps its last good facts, marked stale, with the places carried through the edits since.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
-use tree_sitter::{InputEdit, ParseOptions, Parser, Point, Tree};
 
 use crate::ast::{Stmt, StmtKind};
+use crate::parser::TreeParser;
 use crate::sites::{self, Site};
-use crate::{Span, lower, split};
-
-/// Items longer than this are not parsed: generated tables, not code anybody tunes. Bytes.
-const MAX_ITEM: usize = 4 << 20;
+use crate::{Span, blocks, lower, split};
 
 /// What is known of an item from its own text, places relative to the item's start.
 #[derive(Debug, PartialEq)]
@@ -30,6 +26,8 @@ pub struct ItemFacts {
     pub sites: Vec<Site>,
     /// Hash and length of the text these facts were made from.
     key: (u64, usize),
+    /// That text.
+    pub(crate) text: Box<str>,
     /// The text parsed without a fault.
     clean: bool,
 }
@@ -163,12 +161,10 @@ impl ParsedFile {
     }
 }
 
-/// Parses one file again and again. Keeps the tree of the item edited last, so that typing in a
-/// long function costs an incremental parse of it.
+/// Parses one file again and again.
 #[derive(Default)]
 pub struct FileParser {
-    parser: Option<Parser>,
-    recent: Option<(Arc<ItemFacts>, Tree)>,
+    parser: TreeParser,
     /// Facts of items seen since the file was last clean, by text: an open quote swallows half a
     /// file for the moment it takes to close it.
     shadow: FxHashMap<(u64, usize), Arc<ItemFacts>>,
@@ -177,13 +173,12 @@ pub struct FileParser {
 impl FileParser {
     /// Parses a text from nothing.
     pub fn parse(&mut self, text: &str) -> ParsedFile {
-        self.recent = None;
         self.shadow.clear();
         let (cut, _) = split::cut(text, 0, |_| false);
         let items = cut
             .items
             .into_iter()
-            .map(|span| self.item(text, span, None, None))
+            .map(|span| self.item(text, span, None))
             .collect();
         ParsedFile {
             items,
@@ -192,8 +187,8 @@ impl FileParser {
         }
     }
 
-    /// Brings `file`, made from `old`, up to date with `new`, which differs by `edit` alone.
-    pub fn update(&mut self, file: &ParsedFile, old: &str, new: &str, edit: Edit) -> ParsedFile {
+    /// Brings `file` up to date with `new`, which differs from its text by `edit` alone.
+    pub fn update(&mut self, file: &ParsedFile, new: &str, edit: Edit) -> ParsedFile {
         // The first item that the edit touches, and one before: a line may join what precedes it.
         let touched = file
             .items
@@ -235,7 +230,7 @@ impl FileParser {
                 Some(facts) => fresh(span, Arc::clone(facts)),
                 None => {
                     let before = predecessor(replaced, &file.ghosts, new, span, edit);
-                    self.item(new, span, before.map(|i| (i, old)), Some(edit))
+                    self.item(new, span, before.map(|i| (i, edit)))
                 }
             };
             orderly &= !item.is_stale();
@@ -273,27 +268,15 @@ impl FileParser {
         out
     }
 
-    /// Makes an item from its text. `before` is the item it grew out of, with the old text.
-    fn item(
-        &mut self,
-        text: &str,
-        span: Span,
-        before: Option<(&Item, &str)>,
-        edit: Option<Edit>,
-    ) -> Item {
+    /// Makes an item from its text. `before` is the item it grew out of, and by which edit.
+    fn item(&mut self, text: &str, span: Span, before: Option<(&Item, Edit)>) -> Item {
         let source = &text[span.range()];
-        let recent = match (before, edit) {
-            (Some((item, old)), Some(edit)) => self.edited_tree(item, old, text, span, edit),
-            _ => None,
-        };
-        let mut tree = self.tree(source, recent.as_ref());
-        // An incremental parse of broken text depends on its past; facts must not.
-        if recent.is_some() && tree.as_ref().is_none_or(|t| t.root_node().has_error()) {
-            tree = self.tree(source, None);
+        let last_good = before.filter(|(item, _)| item.facts.clean);
+        let known = last_good.map(|(item, _)| &*item.facts);
+        if let Some((body, sites)) = blocks::parse(&mut self.parser, source, known) {
+            return fresh(span, Arc::new(ItemFacts::new(source, body, sites, true)));
         }
-        let clean = tree.as_ref().is_some_and(|t| !t.root_node().has_error());
-        let last_good = before.map(|(item, _)| item).filter(|i| i.facts.clean);
-        if !clean && let (Some(item), Some(edit)) = (last_good, edit) {
+        if let Some((item, edit)) = last_good {
             let mut drift = item.drift.clone();
             let base = i64::from(item.span.start);
             drift.push(Drift {
@@ -309,117 +292,38 @@ impl FileParser {
                 drift,
             };
         }
-        let facts = Arc::new(facts(source, tree.as_ref()));
-        if edit.is_some() {
-            self.recent = tree.map(|tree| (Arc::clone(&facts), tree));
-        }
-        if clean {
-            return fresh(span, facts);
-        }
+        // Never seen whole: what the parser makes of it is better than nothing.
+        let (body, sites) = match self.parser.parse(source) {
+            Some(tree) => (
+                lower::module(tree.root_node(), source),
+                sites::find(tree.root_node(), source),
+            ),
+            None => (Vec::new(), Vec::new()),
+        };
         Item {
             span,
-            facts,
+            facts: Arc::new(ItemFacts::new(source, body, sites, false)),
             state: ItemState::Stale,
             drift: Vec::new(),
         }
     }
-
-    /// The kept tree, edited, if it is of this very item and the edit lies within it.
-    fn edited_tree(
-        &mut self,
-        item: &Item,
-        old: &str,
-        new: &str,
-        span: Span,
-        edit: Edit,
-    ) -> Option<Tree> {
-        let (facts, tree) = self.recent.take()?;
-        let inside = item.span.start as usize <= edit.start
-            && edit.old_end <= item.span.end as usize
-            && item.span.start == span.start
-            && Arc::ptr_eq(&facts, &item.facts)
-            && !item.is_stale();
-        // The grammar's scanner counts indentation, and what it counted before an edit of a line
-        // end, a bracket or a quote is not always undone: the tree then differs from one made from
-        // scratch, without a fault in it. Within a name or a number there is nothing to count.
-        let is_word = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if !inside
-            || !is_word(&old[edit.start..edit.old_end])
-            || !is_word(&new[edit.start..edit.new_end])
-        {
-            return None;
-        }
-        let base = span.start as usize;
-        let mut tree = tree;
-        tree.edit(&InputEdit {
-            start_byte: edit.start - base,
-            old_end_byte: edit.old_end - base,
-            new_end_byte: edit.new_end - base,
-            start_position: point(&old[base..edit.start]),
-            old_end_position: point(&old[base..edit.old_end]),
-            new_end_position: point(&new[base..edit.new_end]),
-        });
-        Some(tree)
-    }
-
-    fn tree(&mut self, source: &str, old: Option<&Tree>) -> Option<Tree> {
-        if source.len() > MAX_ITEM {
-            return None;
-        }
-        let parser = self.parser.get_or_insert_with(|| {
-            let mut parser = Parser::new();
-            // Fails only for a grammar of another tree-sitter release, which the lock file rules out.
-            let _ = parser.set_language(&crate::language());
-            parser
-        });
-        // A fault in a long item can cost the parser's recovery seconds; beyond this many steps
-        // the item counts as unparsable. Steps, not time: the same text gives the same facts.
-        let mut steps = 4_000 + source.len() as u64 / 20;
-        let mut progress = |_: &tree_sitter::ParseState| {
-            steps = steps.saturating_sub(1);
-            if steps == 0 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let options = ParseOptions::new().progress_callback(&mut progress);
-        let bytes = source.as_bytes();
-        let tree = parser.parse_with_options(
-            &mut |at, _| bytes.get(at..).unwrap_or(&[]),
-            old,
-            Some(options),
-        );
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
-    }
 }
 
-fn facts(source: &str, tree: Option<&Tree>) -> ItemFacts {
-    let Some(tree) = tree else {
-        return ItemFacts {
-            name: None,
-            body: Vec::new(),
-            sites: Vec::new(),
+impl ItemFacts {
+    fn new(source: &str, body: Vec<Stmt>, sites: Vec<Site>, clean: bool) -> Self {
+        let name = body.iter().find_map(|stmt| match &stmt.kind {
+            StmtKind::FunctionDef(def) => Some(def.name.name.clone()),
+            StmtKind::ClassDef(class) => Some(class.name.name.clone()),
+            _ => None,
+        });
+        Self {
+            name,
+            body,
+            sites,
             key: key(source),
-            clean: false,
-        };
-    };
-    let root = tree.root_node();
-    let body = lower::module(root, source);
-    let name = body.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::FunctionDef(def) => Some(def.name.name.clone()),
-        StmtKind::ClassDef(class) => Some(class.name.name.clone()),
-        _ => None,
-    });
-    ItemFacts {
-        name,
-        sites: sites::find(root, source),
-        body,
-        key: key(source),
-        clean: !root.has_error(),
+            text: source.into(),
+            clean,
+        }
     }
 }
 
@@ -433,12 +337,8 @@ fn fresh(span: Span, facts: Arc<ItemFacts>) -> Item {
 }
 
 fn moved(item: &Item, delta: i64) -> Item {
-    let by = |at: u32| (i64::from(at) + delta) as u32;
     Item {
-        span: Span {
-            start: by(item.span.start),
-            end: by(item.span.end),
-        },
+        span: item.span.moved(delta),
         ..item.clone()
     }
 }
@@ -497,12 +397,6 @@ fn key(source: &str) -> (u64, usize) {
     let mut hasher = DefaultHasher::new();
     source.hash(&mut hasher);
     (hasher.finish(), source.len())
-}
-
-fn point(head: &str) -> Point {
-    let row = memchr::memchr_iter(b'\n', head.as_bytes()).count();
-    let column = head.len() - memchr::memrchr(b'\n', head.as_bytes()).map_or(0, |i| i + 1);
-    Point { row, column }
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 //! query.
 
 pub mod ast;
+mod blocks;
 mod file;
 mod lower;
+mod parser;
 mod sites;
 mod span;
 mod split;

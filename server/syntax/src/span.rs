@@ -32,6 +32,15 @@ impl Span {
         }
     }
 
+    /// The span moved by `by` bytes in either direction.
+    #[must_use]
+    pub fn moved(self, by: i64) -> Self {
+        Self {
+            start: (i64::from(self.start) + by) as u32,
+            end: (i64::from(self.end) + by) as u32,
+        }
+    }
+
     /// Whether `offset` lies inside or at the end: a cursor after the last letter is on the word.
     pub fn touches(self, offset: usize) -> bool {
         (self.start as usize) <= offset && offset <= self.end as usize

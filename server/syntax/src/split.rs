@@ -27,6 +27,27 @@ enum Open {
     Other,
 }
 
+impl Open {
+    /// Whether a line at the same depth that begins so belongs to the same statement.
+    fn joins(self, first: u8, word: &[u8]) -> bool {
+        match self {
+            Open::Decorators => first == b'@' || matches!(word, b"def" | b"class" | b"async"),
+            Open::Branching => matches!(word, b"elif" | b"else" | b"except" | b"finally"),
+            Open::Other => false,
+        }
+    }
+
+    /// What a statement is after a line that begins so.
+    fn after(was: Option<Open>, first: u8, word: &[u8]) -> Open {
+        match (was, word) {
+            (None | Some(Open::Decorators), _) if first == b'@' => Open::Decorators,
+            (None, b"if" | b"for" | b"while" | b"try" | b"async") => Open::Branching,
+            (Some(Open::Decorators) | None, _) => Open::Other,
+            (Some(open), _) => open,
+        }
+    }
+}
+
 /// Cuts `text` from byte `from` on, which must be 0 or the start of an item. Stops early when an
 /// item would start at an offset for which `known` holds: from there on the cut is the known one.
 /// Returns the items up to there and that offset (the text's length when it ran to the end).
@@ -41,10 +62,7 @@ pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cu
     };
     while at < bytes.len() {
         let line = at;
-        let mut first = at;
-        while matches!(bytes.get(first), Some(b' ' | b'\t' | b'\x0c')) {
-            first += 1;
-        }
+        let first = indented(bytes, line);
         match bytes.get(first) {
             None => break,
             Some(b'\n' | b'\r' | b'#') => {
@@ -56,13 +74,8 @@ pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cu
         let word = leading_word(&bytes[first..]);
         let joins = match current {
             Some(_) if first > line => true,
-            Some((_, _, Open::Decorators)) => {
-                bytes[first] == b'@' || matches!(word, b"def" | b"class" | b"async")
-            }
-            Some((_, _, Open::Branching)) => {
-                matches!(word, b"elif" | b"else" | b"except" | b"finally")
-            }
-            _ => false,
+            Some((_, _, open)) => open.joins(bytes[first], word),
+            None => false,
         };
         if !joins {
             if let Some((start, end, _)) = current.take() {
@@ -72,19 +85,14 @@ pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cu
                 return (out, first);
             }
         }
-        let (end, next, torn) = logical_line(bytes, first);
+        let Line {
+            end, next, torn, ..
+        } = logical_line(bytes, first);
         out.torn |= torn;
-        let open = |was: Option<Open>| match (was, word) {
-            (None | Some(Open::Decorators), _) if bytes[first] == b'@' => Open::Decorators,
-            (None, b"if" | b"for" | b"while" | b"try") => Open::Branching,
-            (None, b"async") => Open::Branching,
-            (Some(Open::Decorators) | None, _) => Open::Other,
-            (Some(open), _) => open,
-        };
         current = Some(match current {
             Some((start, _, was)) if first > line => (start, end, was),
-            Some((start, _, was)) => (start, end, open(Some(was))),
-            None => (first, end, open(None)),
+            Some((start, _, was)) => (start, end, Open::after(Some(was), bytes[first], word)),
+            None => (first, end, Open::after(None, bytes[first], word)),
         });
         at = next;
     }
@@ -92,6 +100,125 @@ pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cu
         out.items.push(Span::new(start, end));
     }
     (out, bytes.len())
+}
+
+/// One statement of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Statement {
+    /// From its first token to its last.
+    pub(crate) span: Span,
+    /// The end of its header's `:`, if the rest is one suite on lines of its own.
+    pub(crate) header: Option<u32>,
+}
+
+/// Why a suite cannot be cut into statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoSuite {
+    /// A bracket or quote without its partner: no parser will accept it.
+    Unbalanced,
+    /// Its lines are not indented alike; a parser may know better.
+    Uneven,
+}
+
+/// Cuts the lines in `region` of a text, a whole suite whose statements are indented by exactly
+/// `indent`, into statements.
+pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statement>, NoSuite> {
+    struct Current {
+        start: usize,
+        end: usize,
+        open: Open,
+        header: Option<usize>,
+    }
+    impl Current {
+        fn statement(self) -> Statement {
+            Statement {
+                span: Span::new(self.start, self.end),
+                header: self.header.filter(|h| *h < self.end).map(|h| h as u32),
+            }
+        }
+    }
+    let bytes = &text.as_bytes()[..region.end as usize];
+    let mut out = Vec::new();
+    let mut current: Option<Current> = None;
+    let mut at = region.start as usize;
+    while at < bytes.len() {
+        let line = at;
+        let first = indented(bytes, line);
+        match bytes.get(first) {
+            None => break,
+            Some(b'\n' | b'\r' | b'#') => {
+                at = next_line(bytes, first);
+                continue;
+            }
+            Some(_) => {}
+        }
+        let deeper = match bytes[line..first].strip_prefix(indent.as_bytes()) {
+            Some(rest) => !rest.is_empty(),
+            None => return Err(NoSuite::Uneven),
+        };
+        let word = leading_word(&bytes[first..]);
+        let line = logical_line(bytes, first);
+        if !line.balanced {
+            return Err(NoSuite::Unbalanced);
+        }
+        let header = (bytes[line.end - 1] == b':').then_some(line.end);
+        current = Some(match current.take() {
+            None if deeper => return Err(NoSuite::Uneven),
+            Some(was) if deeper => Current {
+                end: line.end,
+                ..was
+            },
+            Some(was) if was.open.joins(bytes[first], word) => Current {
+                start: was.start,
+                end: line.end,
+                open: Open::after(Some(was.open), bytes[first], word),
+                header: header.filter(|_| was.open == Open::Decorators),
+            },
+            was => {
+                out.extend(was.map(Current::statement));
+                let one_suite = matches!(
+                    word,
+                    b"def" | b"class" | b"async" | b"for" | b"while" | b"with" | b"if"
+                );
+                Current {
+                    start: first,
+                    end: line.end,
+                    open: Open::after(None, bytes[first], word),
+                    header: header.filter(|_| one_suite),
+                }
+            }
+        });
+        at = line.next;
+    }
+    out.extend(current.map(Current::statement));
+    Ok(out)
+}
+
+/// The whitespace that the first line of code at or after the line start `from` begins with.
+pub(crate) fn indent_at(text: &str, from: usize) -> &str {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    loop {
+        let first = indented(bytes, at);
+        match bytes.get(first) {
+            Some(b'\n' | b'\r' | b'#') => at = next_line(bytes, first),
+            _ => return &text[at..first],
+        }
+    }
+}
+
+/// The start of the line after the one that holds `from`.
+pub(crate) fn line_after(text: &str, from: usize) -> usize {
+    next_line(text.as_bytes(), from)
+}
+
+/// The first byte of a line that is no whitespace.
+fn indented(bytes: &[u8], line: usize) -> usize {
+    let mut first = line.min(bytes.len());
+    while matches!(bytes.get(first), Some(b' ' | b'\t' | b'\x0c')) {
+        first += 1;
+    }
+    first
 }
 
 fn next_line(bytes: &[u8], from: usize) -> usize {
@@ -112,34 +239,39 @@ fn only_a_statement(bytes: &[u8]) -> bool {
     match leading_word(bytes) {
         b"def" | b"class" | b"import" | b"while" | b"try" | b"with" | b"raise" | b"return" => true,
         b"from" => bytes.get(4) == Some(&b' '),
-        b"" => {
-            bytes[0] == b'@'
-                && bytes
-                    .get(1)
-                    .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
-        }
+        b"" => matches!(bytes, [b'@', b, ..] if b.is_ascii_alphabetic() || *b == b'_'),
         _ => false,
     }
 }
 
-/// Scans one logical line: returns the end of its last token, the start of the next line, and
-/// whether the text ended inside a string.
-fn logical_line(bytes: &[u8], from: usize) -> (usize, usize, bool) {
+/// A logical line: what Python takes for one line, brackets and strings considered.
+struct Line {
+    /// End of its last token.
+    end: usize,
+    /// Start of the line after it.
+    next: usize,
+    /// The text ended inside a string.
+    torn: bool,
+    /// Every bracket has its partner.
+    balanced: bool,
+}
+
+/// Scans the logical line at `from`.
+fn logical_line(bytes: &[u8], from: usize) -> Line {
     let mut depth = 0usize;
+    let mut extra = false;
     let mut at = from;
     let mut end = from;
     while at < bytes.len() {
         match bytes[at] {
             b'\n' => {
-                if depth == 0
-                    || only_a_statement(
-                        bytes
-                            .get(at + 1..)
-                            .filter(|r| !r.is_empty())
-                            .unwrap_or(b" "),
-                    )
-                {
-                    return (end, at + 1, false);
+                if depth == 0 || only_a_statement(&bytes[indented(bytes, at + 1)..]) {
+                    return Line {
+                        end,
+                        next: at + 1,
+                        torn: false,
+                        balanced: depth == 0 && !extra,
+                    };
                 }
                 at += 1;
             }
@@ -160,13 +292,19 @@ fn logical_line(bytes: &[u8], from: usize) -> (usize, usize, bool) {
                 at = next;
                 end = next;
                 if !closed && triple {
-                    return (bytes.len(), bytes.len(), true);
+                    return Line {
+                        end: bytes.len(),
+                        next: bytes.len(),
+                        torn: true,
+                        balanced: false,
+                    };
                 }
             }
             b => {
                 match b {
                     b'(' | b'[' | b'{' => depth += 1,
-                    b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                    b')' | b']' | b'}' if depth == 0 => extra = true,
+                    b')' | b']' | b'}' => depth -= 1,
                     _ => {}
                 }
                 at += 1;
@@ -174,7 +312,12 @@ fn logical_line(bytes: &[u8], from: usize) -> (usize, usize, bool) {
             }
         }
     }
-    (end, bytes.len(), false)
+    Line {
+        end,
+        next: bytes.len(),
+        torn: false,
+        balanced: depth == 0 && !extra,
+    }
 }
 
 /// From an opening quote to after the closing one; an unclosed one-line string ends with its line.

@@ -4,7 +4,32 @@ use smol_str::SmolStr;
 use tree_sitter::Node;
 
 use super::{Lower, named, span};
+use crate::Span;
 use crate::ast::{Arg, Clause, ComprehensionKind, Expr, ExprKind, Param};
+
+/// `*a.b` is `*(a.b)`. The grammar leaves open whether it is `(*a).b`, and the parser's choice
+/// depends on what stands around it; Python has one reading only. `end` is the whole's.
+fn outer_star(mut kind: ExprKind, end: u32) -> ExprKind {
+    use ExprKind as K;
+    let (K::Attribute { value: inner, .. }
+    | K::Subscript { value: inner, .. }
+    | K::Call { func: inner, .. }) = &mut kind
+    else {
+        return kind;
+    };
+    if !matches!(inner.kind, K::Starred(_)) {
+        return kind;
+    }
+    let K::Starred(operand) = std::mem::replace(&mut inner.kind, K::None) else {
+        return kind;
+    };
+    let start = operand.span.start;
+    **inner = *operand;
+    K::Starred(Box::new(Expr {
+        span: Span { start, end },
+        kind,
+    }))
+}
 
 impl Lower<'_> {
     pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
@@ -22,7 +47,7 @@ impl Lower<'_> {
             }
             kind => Expr {
                 span: span(node),
-                kind,
+                kind: outer_star(kind, span(node).end),
             },
         }
     }
@@ -229,10 +254,20 @@ impl Lower<'_> {
                     stars: 2,
                     value: self.first(n),
                 },
-                _ => Arg {
-                    name: None,
-                    stars: 0,
-                    value: self.expr(n),
+                _ => match self.expr(n) {
+                    Expr {
+                        kind: ExprKind::Starred(value),
+                        ..
+                    } => Arg {
+                        name: None,
+                        stars: 1,
+                        value: *value,
+                    },
+                    value => Arg {
+                        name: None,
+                        stars: 0,
+                        value,
+                    },
                 },
             })
             .collect()
