@@ -123,7 +123,7 @@ impl<'a> Blocks<'a> {
                 continue;
             }
             let sites = self.sites.len();
-            match self.divided(statement, indent, old, level) {
+            match self.divided(&statement, indent, old, level) {
                 Ok(stmt) => out.push(stmt),
                 Err(NoSuite::Unbalanced) => return Err(NoSuite::Unbalanced),
                 Err(NoSuite::Uneven) => {
@@ -156,7 +156,7 @@ impl<'a> Blocks<'a> {
         out.extend(same.iter().map(|stmt| {
             let mut stmt = stmt.clone();
             if back != 0 {
-                stmt.shift(-back);
+                stmt.relocate(&|at: Span| at.moved(-back));
             }
             stmt
         }));
@@ -174,77 +174,113 @@ impl<'a> Blocks<'a> {
         true
     }
 
-    /// A long statement by its header and the statements of its suite.
+    /// A long statement by the headers of its clauses and the statements of their suites.
     fn divided(
         &mut self,
-        statement: Statement,
+        statement: &Statement,
         indent: &str,
         old: &'a [Stmt],
         level: usize,
     ) -> Result<Stmt, NoSuite> {
-        let Statement { span, header } = statement;
-        let Some(header) = header.filter(|_| span.len() > MAX_WHOLE && level < MAX_LEVEL) else {
-            return Err(NoSuite::Uneven);
-        };
-        let body_start = split::line_after(self.text, header as usize);
-        let body_indent = split::indent_at(self.text, body_start);
-        if body_indent.len() <= indent.len() || !body_indent.starts_with(indent) {
+        let Statement { span, headers } = statement;
+        if headers.is_empty() || span.len() <= MAX_WHOLE || level >= MAX_LEVEL {
             return Err(NoSuite::Uneven);
         }
-        let old_body = (self.known.as_ref())
-            .and_then(|known| {
-                let at = Span::new(span.start as usize, span.start as usize);
-                let (before, _) = known.before(at)?;
-                let index = old.partition_point(|s| s.span.start < before.start);
-                let stmt = old.get(index).filter(|s| s.span.start == before.start)?;
-                only_suite(&stmt.kind)
-            })
-            .unwrap_or_default();
-        let region = Span::new(body_start, span.end as usize);
-        let sites = self.sites.len();
-        let suite = self.suite(region, body_indent, old_body, level + 1)?;
-
-        let head = &self.text[span.start as usize..header as usize];
-        let inner = self.sites.len();
-        let mut parsed = self.wrapped(&format!("{head} pass"), span.start, indent)?;
-        let (Some(mut stmt), true) = (parsed.pop(), parsed.is_empty()) else {
-            self.sites.truncate(sites);
-            return Err(NoSuite::Uneven);
-        };
-        // What ended with the placeholder ends with the suite.
-        let end = stmt.span.end;
-        for site in &mut self.sites[inner..] {
-            if site.span.end == end {
-                site.span.end = span.end;
+        let old_suites = self.old_suites(*span, old);
+        let mut suites = Vec::with_capacity(headers.len());
+        // The headers alone, each with a placeholder for its suite, and where each of them begins.
+        let mut skeleton = String::new();
+        let mut begins = Vec::with_capacity(headers.len());
+        for (i, header) in headers.iter().enumerate() {
+            let start = split::line_after(self.text, header.end as usize);
+            let end = headers.get(i + 1).map_or(span.end, |h| h.start) as usize;
+            let inner = split::indent_at(self.text, start);
+            if inner.len() <= indent.len() || !inner.starts_with(indent) {
+                return Err(NoSuite::Uneven);
             }
+            // The next clause's indentation is not part of the suite.
+            let end = start + self.text[start..end].trim_end().len();
+            let before = old_suites.get(i).copied().unwrap_or_default();
+            suites.push(self.suite(Span::new(start, end), inner, before, level + 1)?);
+            if i > 0 {
+                skeleton.push('\n');
+                skeleton.push_str(indent);
+            }
+            begins.push((skeleton.len() as u32, header.start));
+            skeleton.push_str(&self.text[header.range()]);
+            skeleton.push_str(" pass");
         }
-        stmt.span.end = span.end;
-        if let StmtKind::FunctionDef(def) = &mut stmt.kind {
-            def.def_span.end = span.end;
+        let whole = Span::new(0, skeleton.len());
+        let to = |at: u32| {
+            let clause = begins.partition_point(|(begin, _)| *begin <= at);
+            let (begin, real) = begins[clause.saturating_sub(1)];
+            real + at - begin
+        };
+        let place = |at: Span| Span {
+            start: to(at.start),
+            // What ends with the last placeholder ends with the last suite.
+            end: if at.end == whole.end {
+                span.end
+            } else {
+                to(at.end)
+            },
+        };
+        let mut parsed = self.wrapped(&skeleton, indent, &place)?;
+        let (Some(mut stmt), true) = (parsed.pop(), parsed.is_empty()) else {
+            return Err(NoSuite::Uneven);
+        };
+        let mut places = stmt.kind.suites_mut();
+        if places.len() != suites.len() {
+            return Err(NoSuite::Uneven);
         }
-        match only_suite_mut(&mut stmt.kind) {
-            Some(body) => *body = suite,
-            None => return Err(NoSuite::Uneven),
+        for (place, suite) in places.iter_mut().zip(suites) {
+            **place = suite;
         }
         Ok(stmt)
+    }
+
+    /// The suites of the statement that stood in the older text where this one begins.
+    fn old_suites(&self, span: Span, old: &'a [Stmt]) -> Vec<&'a [Stmt]> {
+        let start = Span {
+            end: span.start,
+            ..span
+        };
+        (self.known.as_ref())
+            .and_then(|known| {
+                let (before, _) = known.before(start)?;
+                let index = old.partition_point(|s| s.span.start < before.start);
+                old.get(index).filter(|s| s.span.start == before.start)
+            })
+            .map(|stmt| {
+                let mut suites = stmt.blocks();
+                suites.retain(|suite| !suite.is_empty());
+                suites
+            })
+            .unwrap_or_default()
     }
 
     /// A statement in one piece.
     fn whole(&mut self, span: Span, indent: &str, out: &mut Vec<Stmt>) -> Result<(), NoSuite> {
         let text = self.text;
-        out.extend(self.wrapped(&text[span.range()], span.start, indent)?);
+        let place = |at: Span| at.shift(span.start);
+        out.extend(self.wrapped(&text[span.range()], indent, &place)?);
         Ok(())
     }
 
-    /// Parses a statement that stands at `start`, indented by `indent`.
-    fn wrapped(&mut self, source: &str, start: u32, indent: &str) -> Result<Vec<Stmt>, NoSuite> {
+    /// Parses a statement that is indented by `indent`; `place` says where a place in `source` is in
+    /// the item.
+    fn wrapped(
+        &mut self,
+        source: &str,
+        indent: &str,
+        place: &impl Fn(Span) -> Span,
+    ) -> Result<Vec<Stmt>, NoSuite> {
         let storage;
-        let (text, by) = if indent.is_empty() {
-            (source, i64::from(start))
+        let (text, before) = if indent.is_empty() {
+            (source, 0)
         } else {
             storage = format!("{WRAPPER}{indent}{source}");
-            let before = (WRAPPER.len() + indent.len()) as i64;
-            (storage.as_str(), i64::from(start) - before)
+            (storage.as_str(), (WRAPPER.len() + indent.len()) as i64)
         };
         // A fault found by the parser is as final as one found by counting brackets.
         let tree = (self.parser.parse(text))
@@ -254,12 +290,11 @@ impl<'a> Blocks<'a> {
         if !indent.is_empty() {
             body = unwrap(body).ok_or(NoSuite::Unbalanced)?;
         }
-        for stmt in &mut body {
-            stmt.shift(by);
-        }
+        let place = |at: Span| place(at.moved(-before));
+        body.iter_mut().for_each(|stmt| stmt.relocate(&place));
         let found = sites::find(tree.root_node(), text);
         self.sites.extend(found.into_iter().map(|s| Site {
-            span: s.span.moved(by),
+            span: place(s.span),
             ..s
         }));
         Ok(body)
@@ -278,37 +313,4 @@ fn unwrap(mut body: Vec<Stmt>) -> Option<Vec<Stmt>> {
     };
     let (_, suite) = branches.pop()?;
     (branches.is_empty() && orelse.is_empty()).then_some(suite)
-}
-
-/// The suite of a statement that has one only.
-fn only_suite(kind: &StmtKind) -> Option<&[Stmt]> {
-    match kind {
-        StmtKind::FunctionDef(def) => Some(&def.body),
-        StmtKind::ClassDef(class) => Some(&class.body),
-        StmtKind::For { body, orelse, .. } | StmtKind::While { body, orelse, .. } => {
-            orelse.is_empty().then_some(body)
-        }
-        StmtKind::With { body, .. } => Some(body),
-        StmtKind::If { branches, orelse } => match branches.as_slice() {
-            [(_, body)] if orelse.is_empty() => Some(body),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn only_suite_mut(kind: &mut StmtKind) -> Option<&mut Vec<Stmt>> {
-    match kind {
-        StmtKind::FunctionDef(def) => Some(&mut def.body),
-        StmtKind::ClassDef(class) => Some(&mut class.body),
-        StmtKind::For { body, orelse, .. } | StmtKind::While { body, orelse, .. } => {
-            orelse.is_empty().then_some(body)
-        }
-        StmtKind::With { body, .. } => Some(body),
-        StmtKind::If { branches, orelse } => match branches.as_mut_slice() {
-            [(_, body)] if orelse.is_empty() => Some(body),
-            _ => None,
-        },
-        _ => None,
-    }
 }

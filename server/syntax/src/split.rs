@@ -103,12 +103,13 @@ pub(crate) fn cut(text: &str, from: usize, known: impl Fn(usize) -> bool) -> (Cu
 }
 
 /// One statement of a suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Statement {
     /// From its first token to its last.
     pub(crate) span: Span,
-    /// The end of its header's `:`, if the rest is one suite on lines of its own.
-    pub(crate) header: Option<u32>,
+    /// The headers of its clauses, decorators included, up to and with the `:`. Empty unless each
+    /// clause has its suite on lines of its own.
+    pub(crate) headers: Vec<Span>,
 }
 
 /// Why a suite cannot be cut into statements.
@@ -123,27 +124,12 @@ pub(crate) enum NoSuite {
 /// Cuts the lines in `region` of a text, a whole suite whose statements are indented by exactly
 /// `indent`, into statements.
 pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statement>, NoSuite> {
-    struct Current {
-        start: usize,
-        end: usize,
-        open: Open,
-        header: Option<usize>,
-    }
-    impl Current {
-        fn statement(self) -> Statement {
-            Statement {
-                span: Span::new(self.start, self.end),
-                header: self.header.filter(|h| *h < self.end).map(|h| h as u32),
-            }
-        }
-    }
     let bytes = &text.as_bytes()[..region.end as usize];
-    let mut out = Vec::new();
-    let mut current: Option<Current> = None;
+    let mut out: Vec<Statement> = Vec::new();
+    let mut open = None;
     let mut at = region.start as usize;
     while at < bytes.len() {
-        let line = at;
-        let first = indented(bytes, line);
+        let first = indented(bytes, at);
         match bytes.get(first) {
             None => break,
             Some(b'\n' | b'\r' | b'#') => {
@@ -152,45 +138,50 @@ pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statem
             }
             Some(_) => {}
         }
-        let deeper = match bytes[line..first].strip_prefix(indent.as_bytes()) {
+        let deeper = match bytes[at..first].strip_prefix(indent.as_bytes()) {
             Some(rest) => !rest.is_empty(),
             None => return Err(NoSuite::Uneven),
         };
-        let word = leading_word(&bytes[first..]);
         let line = logical_line(bytes, first);
         if !line.balanced {
             return Err(NoSuite::Unbalanced);
         }
-        let header = (bytes[line.end - 1] == b':').then_some(line.end);
-        current = Some(match current.take() {
-            None if deeper => return Err(NoSuite::Uneven),
-            Some(was) if deeper => Current {
-                end: line.end,
-                ..was
-            },
-            Some(was) if was.open.joins(bytes[first], word) => Current {
-                start: was.start,
-                end: line.end,
-                open: Open::after(Some(was.open), bytes[first], word),
-                header: header.filter(|_| was.open == Open::Decorators),
-            },
-            was => {
-                out.extend(was.map(Current::statement));
-                let one_suite = matches!(
-                    word,
-                    b"def" | b"class" | b"async" | b"for" | b"while" | b"with" | b"if"
-                );
-                Current {
-                    start: first,
-                    end: line.end,
-                    open: Open::after(None, bytes[first], word),
-                    header: header.filter(|_| one_suite),
-                }
-            }
-        });
         at = line.next;
+        let word = leading_word(&bytes[first..]);
+        let here = Span::new(first, line.end);
+        match (out.last_mut(), open) {
+            (Some(statement), _) if deeper => statement.span.end = here.end,
+            (None, _) if deeper => return Err(NoSuite::Uneven),
+            (Some(statement), Some(was @ Open::Decorators)) if was.joins(bytes[first], word) => {
+                open = Some(Open::after(open, bytes[first], word));
+                statement.span.end = here.end;
+                statement.headers = vec![statement.span];
+            }
+            (Some(statement), Some(was)) if was.joins(bytes[first], word) => {
+                statement.span.end = here.end;
+                statement.headers.push(here);
+            }
+            _ => {
+                open = Some(Open::after(None, bytes[first], word));
+                out.push(Statement {
+                    span: here,
+                    headers: vec![here],
+                });
+            }
+        }
     }
-    out.extend(current.map(Current::statement));
+    for statement in &mut out {
+        let suites = |headers: &[Span], end: u32| {
+            let ends = headers.iter().skip(1).map(|h| h.start).chain([end]);
+            (headers.iter().zip(ends)).all(|(header, end)| {
+                bytes[header.end as usize - 1] == b':'
+                    && indented(bytes, next_line(bytes, header.end as usize)) < end as usize
+            })
+        };
+        if !suites(&statement.headers, statement.span.end) {
+            statement.headers.clear();
+        }
+    }
     Ok(out)
 }
 
