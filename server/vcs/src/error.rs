@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use git2::{ErrorClass, ErrorCode};
 
+use crate::repo::{Head, Operation};
+use crate::version::{CommitId, Difference};
+
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -64,7 +67,7 @@ pub enum Error {
     NotAFile {
         /// The path, relative to the work tree.
         path: PathBuf,
-        /// "a folder", "a submodule" or "a symbolic link".
+        /// "a folder", "a submodule", "a symbolic link", "behind a symbolic link", ...
         what: &'static str,
     },
     /// The commit has the file, and this clone does not have its content: a partial clone fetches
@@ -84,6 +87,125 @@ pub enum Error {
         /// Its size in the repository.
         bytes: usize,
     },
+    /// There is no commit yet to start from.
+    #[error("the branch {branch} has no commit yet")]
+    Unborn {
+        /// The branch that HEAD names.
+        branch: String,
+    },
+    /// The user is in the middle of something that changes branches and files itself.
+    #[error("a {operation} is in progress: finish or abort it first")]
+    Busy {
+        /// What it is.
+        operation: Operation,
+    },
+    /// Git does not allow a branch of this name.
+    #[error("`{name}` is not a name for a branch")]
+    InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// There is a branch of this name, or one that it would lie in (`a` and `a/b`).
+    #[error("there is a branch {branch} already; {free} is free")]
+    BranchExists {
+        /// The name that was asked for.
+        branch: String,
+        /// A name that could be used instead.
+        free: String,
+    },
+    /// Another work tree has the branch checked out, and would be left behind by moving it.
+    #[error("the branch {branch} is checked out in {}", worktree.display())]
+    CheckedOutElsewhere {
+        /// The branch.
+        branch: String,
+        /// The root of the other work tree (of the repository's git folder if it is unknown).
+        worktree: PathBuf,
+    },
+    /// Something else is checked out than what the caller has seen last.
+    #[error("expected to be on {}, and HEAD is {}", at(expected), at(found))]
+    HeadMoved {
+        /// What should be checked out.
+        expected: Box<Head>,
+        /// What is.
+        found: Box<Head>,
+    },
+    /// A branch is no longer where it was, and going on would drop or mix up commits.
+    #[error("the branch {branch} was at {}, and {}", expected.short(), moved_to(*found))]
+    BranchMoved {
+        /// The branch.
+        branch: String,
+        /// Where it was.
+        expected: CommitId,
+        /// Where it is; `None`: it was deleted.
+        found: Option<CommitId>,
+    },
+    /// Another git process is changing the same thing, or has left its lock behind.
+    #[error("another git process holds {}; if none is running, remove that file", file.display())]
+    Locked {
+        /// The lock.
+        file: PathBuf,
+    },
+    /// The commit needs an author.
+    #[error(
+        "git does not know who you are: set `git config user.name` and `git config user.email`"
+    )]
+    NoIdentity,
+    /// These files have a version in the index that is neither the old nor the new one and would be
+    /// lost.
+    #[error("{} has staged changes: commit or unstage them first", list(paths))]
+    Staged {
+        /// The files, relative to the work tree.
+        paths: Vec<PathBuf>,
+    },
+    /// These files have conflicts of an unfinished merge.
+    #[error("{} has unresolved conflicts", list(paths))]
+    Conflicted {
+        /// The files, relative to the work tree.
+        paths: Vec<PathBuf>,
+    },
+    /// The files are in the commit already: there is nothing to commit.
+    #[error("nothing differs from the last commit")]
+    Unchanged,
+    /// Files that were to be overwritten are not what they were expected to be: somebody else has
+    /// changed them. Nothing was written.
+    #[error("{} was changed by someone else and is left alone", differing(files))]
+    Differs {
+        /// The files with both versions.
+        files: Vec<Difference>,
+    },
+    /// Later commits changed the same lines of these files.
+    #[error(
+        "{} was changed by later commits, which would be undone as well",
+        list(paths)
+    )]
+    ChangedLater {
+        /// The files, relative to the work tree.
+        paths: Vec<PathBuf>,
+    },
+    /// The folder or branch was not made by tileperf, so it is not for it to remove.
+    #[error("{} was not made by tileperf", path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The user's own git was needed, and failed.
+    #[error("{doing}: git: {message}")]
+    GitProgram {
+        /// What was being done.
+        doing: &'static str,
+        /// What it said, or why it did not run.
+        message: String,
+    },
+    /// The operating system refused something.
+    #[error("{doing} {}: {message}", path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// What the operating system said.
+        message: String,
+    },
     /// Anything else that libgit2 reports: a damaged repository, a file that cannot be read.
     #[error("{doing}: {message}")]
     Git {
@@ -98,7 +220,40 @@ fn in_revision(revision: Option<&str>) -> String {
     revision.map_or_else(String::new, |revision| format!(" in revision `{revision}`"))
 }
 
+fn at(head: &Head) -> String {
+    match head {
+        Head::Branch { name, commit } => format!("{name} at {}", commit.short()),
+        Head::Detached { .. } | Head::Unborn { .. } => head.to_string(),
+    }
+}
+
+fn moved_to(found: Option<CommitId>) -> String {
+    found.map_or_else(
+        || "it is gone".to_owned(),
+        |commit| format!("it is at {} now", commit.short()),
+    )
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths.iter().map(|p| p.display().to_string()).collect();
+    names.join(", ")
+}
+
+fn differing(files: &[Difference]) -> String {
+    let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
+    list(&paths)
+}
+
 impl Error {
+    /// What the operating system refused.
+    pub(crate) fn io(doing: &'static str, path: &Path, error: &std::io::Error) -> Self {
+        Self::Io {
+            doing,
+            path: path.to_owned(),
+            message: error.to_string(),
+        }
+    }
+
     /// A converter for errors that mean nothing special at this place.
     pub(crate) fn while_(doing: &'static str) -> impl Fn(git2::Error) -> Self {
         move |error| Self::Git {

@@ -77,11 +77,15 @@ impl Repo {
         if !ignored.map_err(Error::while_("cannot read the ignore rules"))? {
             return Ok(false);
         }
-        let index = self
-            .git
-            .index()
-            .map_err(Error::while_("cannot read the index"))?;
-        Ok(index.get_path(&path, 0).is_none())
+        Ok(self.index()?.get_path(&path, 0).is_none())
+    }
+
+    /// The index as it is on the disk now; libgit2 by itself keeps the first one that it has read.
+    pub(crate) fn index(&self) -> Result<git2::Index, Error> {
+        let failed = Error::while_("cannot read the index");
+        let mut index = self.git.index().map_err(&failed)?;
+        index.read(false).map_err(failed)?;
+        Ok(index)
     }
 
     /// The filter that stands between the file `path` and the repository: the value of its `filter`

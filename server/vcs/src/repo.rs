@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use git2::{ErrorCode, Repository, RepositoryState};
 
 use crate::error::Error;
+use crate::version::CommitId;
 
 /// An open repository; see the crate's documentation.
 pub struct Repo {
@@ -19,13 +20,13 @@ pub enum Head {
     Branch {
         /// Its name without `refs/heads/`; bytes that are not UTF-8 are replaced.
         name: String,
-        /// The commit's id in hexadecimal.
-        commit: String,
+        /// Its last commit.
+        commit: CommitId,
     },
     /// A commit and no branch.
     Detached {
-        /// The commit's id in hexadecimal.
-        commit: String,
+        /// The commit.
+        commit: CommitId,
     },
     /// A branch without any commit, as after `git init`.
     Unborn {
@@ -34,12 +35,32 @@ pub enum Head {
     },
 }
 
+impl Head {
+    /// The commit, unless there is none yet.
+    #[must_use]
+    pub fn commit(&self) -> Option<CommitId> {
+        match self {
+            Self::Branch { commit, .. } | Self::Detached { commit } => Some(*commit),
+            Self::Unborn { .. } => None,
+        }
+    }
+
+    /// The branch, if one is checked out.
+    #[must_use]
+    pub fn branch(&self) -> Option<&str> {
+        match self {
+            Self::Branch { name, .. } | Self::Unborn { name } => Some(name),
+            Self::Detached { .. } => None,
+        }
+    }
+}
+
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Branch { name, .. } => write!(f, "{name}"),
             Self::Detached { commit } => {
-                write!(f, "detached at {}", &commit[..commit.len().min(10)])
+                write!(f, "detached at {}", commit.short())
             }
             Self::Unborn { name } => write!(f, "{name}, without commits yet"),
         }
@@ -176,7 +197,8 @@ impl Repo {
             }
             Err(error) => return Err(failed(error)),
         };
-        let commit = head.peel_to_commit().map_err(failed)?.id().to_string();
+        let commit = head.peel_to_commit().map_err(failed)?.id();
+        let commit = CommitId(commit);
         if self
             .git
             .head_detached()

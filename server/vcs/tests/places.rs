@@ -65,7 +65,7 @@ fn head_is_a_branch_a_commit_or_to_be_born() {
         head(),
         Head::Branch {
             name: "main".into(),
-            commit: commit.clone()
+            commit: commit.parse().unwrap()
         }
     );
 
@@ -76,7 +76,7 @@ fn head_is_a_branch_a_commit_or_to_be_born() {
     assert_eq!(
         head(),
         Head::Detached {
-            commit: commit.clone()
+            commit: commit.parse().unwrap()
         }
     );
     assert_eq!(head().to_string(), format!("detached at {}", &commit[..10]));
@@ -90,7 +90,7 @@ fn head_is_a_branch_a_commit_or_to_be_born() {
         head(),
         Head::Branch {
             name: "main".into(),
-            commit
+            commit: commit.parse().unwrap()
         }
     );
 }

@@ -8,10 +8,10 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
-use tileperf_vcs::Repo;
+use tileperf_vcs::{GitOutput, Head, Repo};
 
 /// A folder in which repositories are made; nothing of the user's own configuration counts in it.
 pub struct Place {
@@ -105,4 +105,103 @@ impl Tree {
     pub fn repo(&self) -> Repo {
         Repo::discover(&self.0).expect("a repository")
     }
+}
+
+impl Tree {
+    /// Settings that a commit made inside the process needs, and hooks that fail if one is run.
+    pub fn ready_to_write(self) -> Self {
+        self.git(["config", "user.name", "Somebody"]);
+        self.git(["config", "user.email", "somebody@example.org"]);
+        self.git(["config", "core.autocrlf", "false"]);
+        for hook in [
+            "pre-commit",
+            "commit-msg",
+            "prepare-commit-msg",
+            "post-commit",
+            "post-checkout",
+            "reference-transaction",
+            "post-index-change",
+        ] {
+            self.hook(hook, "touch \"$(git rev-parse --git-common-dir)/HOOK-RAN\"\nexit 1\n");
+        }
+        self
+    }
+
+    #[cfg(unix)]
+    pub fn hook(&self, name: &str, script: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let common = self.git(["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        let path = Path::new(&common).join("hooks").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[cfg(not(unix))]
+    pub fn hook(&self, _: &str, _: &str) {}
+
+    /// Runs git without any hook: what a user of these tests does in between.
+    #[track_caller]
+    pub fn quiet<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> String {
+        let mut all: Vec<std::ffi::OsString> = vec!["-c".into(), "core.hooksPath=/dev/null".into()];
+        all.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self.git(all)
+    }
+
+    /// `git status`, one line a file; what git itself thinks of the tree.
+    #[track_caller]
+    pub fn status(&self) -> Vec<String> {
+        let output = program(
+            &self.0,
+            &["--no-optional-locks", "status", "--porcelain", "-uall"].map(OsStr::new),
+            &[],
+        );
+        let output = output.expect("git runs");
+        assert!(output.success, "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("names in UTF-8");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    pub fn read(&self, path: impl AsRef<Path>) -> Vec<u8> {
+        std::fs::read(self.0.join(path)).expect("a file")
+    }
+
+    pub fn head(&self) -> Head {
+        self.repo().head().expect("a HEAD")
+    }
+
+    #[track_caller]
+    pub fn no_hook_ran(&self) {
+        let common = self.git(["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        assert!(!Path::new(&common).join("HOOK-RAN").exists(), "a hook ran");
+    }
+}
+
+/// The user's git, lent to the library, with nothing but the repository's own settings.
+pub fn program(dir: &Path, args: &[&OsStr], stdin: &[u8]) -> Result<GitOutput, String> {
+    use std::io::Write;
+    let mut command = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(name);
+    }
+    let mut child = command
+        .current_dir(dir)
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(stdin).map_err(|error| error.to_string())?;
+    drop(input);
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    Ok(GitOutput {
+        success: output.status.success(),
+        stdout: output.stdout,
+        stderr: output.stderr,
+    })
 }

@@ -1,0 +1,18 @@
+//! The writing side, in repositories made by the real `git`, which then says what it thinks of them.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the crate starts nothing; its tests do"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod committing;
+mod converting;
+mod ending;
+mod large;
+mod reading;
+mod starting;
+mod swapping;
+mod undoing;
+mod worktrees;
