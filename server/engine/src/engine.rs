@@ -428,7 +428,6 @@ impl Engine {
         spawn("tileperf-index", move || {
             let started = Instant::now();
             let scope = engine.scope();
-            engine.shared.index.clear();
             // What somebody looks at comes first: the index would take both its time and its cores.
             let open: Vec<_> = engine.shared.docs.iter().map(|d| Arc::clone(&d)).collect();
             open.iter().for_each(|doc| drop(doc.fresh()));

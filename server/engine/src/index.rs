@@ -171,8 +171,9 @@ pub(crate) fn analyse(source: String, package: &str) -> Indexed {
 }
 
 impl Index {
-    /// Reads the whole workspace anew. Returns how many files mention cuTile.
-    pub(crate) fn fill(&self, scope: &Scope, stop: &AtomicBool) -> usize {
+    /// Reads the whole workspace anew. What was known stays known until it is read again or found to
+    /// be gone: questions asked meanwhile get the answer of before, not none.
+    pub(crate) fn fill(&self, scope: &Scope, stop: &AtomicBool) {
         let mut paths = Vec::new();
         scope.walk(stop, &mut |path| paths.push(path));
         let packages: rustc_hash::FxHashSet<&Path> = paths
@@ -186,7 +187,6 @@ impl Index {
                     && dir.join("__init__.py").is_file())
         };
         let next = AtomicUsize::new(0);
-        let relevant = AtomicUsize::new(0);
         let workers = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(8);
@@ -198,33 +198,37 @@ impl Index {
                             return;
                         }
                         let module = modules::names(path, &scope.roots, &is_package);
-                        relevant.fetch_add(
-                            usize::from(self.insert(path, module, scope.max_file_size)),
-                            Ordering::Relaxed,
-                        );
+                        self.insert(path, module, scope.max_file_size);
                     }
                 });
             }
         });
-        relevant.into_inner()
+        if !stop.load(Ordering::Relaxed) {
+            let found: rustc_hash::FxHashSet<&Path> = paths.iter().map(PathBuf::as_path).collect();
+            let known = self.files.iter().map(|e| e.key().clone());
+            let gone: Vec<PathBuf> = known.filter(|p| !found.contains(p.as_path())).collect();
+            gone.iter().for_each(|path| self.remove(path));
+        }
     }
 
     /// Reads one file anew, or forgets it if it is gone.
     pub(crate) fn update(&self, path: &Path, scope: &Scope) {
-        self.remove(path);
         if is_python(path) && path.is_file() && !scope.excludes(path) {
             let module =
                 modules::names(path, &scope.roots, &|dir| dir.join("__init__.py").is_file());
             self.insert(path, module, scope.max_file_size);
+        } else {
+            self.remove(path);
         }
     }
 
-    fn insert(&self, path: &Path, module: ModuleNames, limit: u64) -> bool {
+    /// Reads a file and puts it in the place of what was known of it, in one step.
+    fn insert(&self, path: &Path, module: ModuleNames, limit: u64) {
         let source = match read(path, limit) {
             Ok(source) => source,
             Err(error) => {
                 tracing::info!("not indexed: {}: {error}", path.display());
-                return false;
+                return self.remove(path);
             }
         };
         let relevant = source
@@ -236,30 +240,38 @@ impl Index {
         }
         let path: Arc<Path> = path.into();
         for name in &module.names {
-            self.modules
-                .entry(name.clone())
-                .or_default()
-                .push(Arc::clone(&path));
+            let mut paths = self.modules.entry(name.clone()).or_default();
+            if !paths.contains(&path) {
+                paths.push(Arc::clone(&path));
+            }
         }
-        self.files.insert(
+        let names = module.names.clone();
+        let before = self.files.insert(
             path.to_path_buf(),
             Arc::new(Entry {
-                path,
+                path: Arc::clone(&path),
                 module,
                 indexed,
                 relevant,
             }),
         );
-        relevant
+        if let Some(before) = before {
+            let old = before.module.names.iter();
+            self.forget_modules(&path, old.filter(|n| !names.contains(n)));
+        }
+    }
+
+    fn forget_modules<'a>(&self, path: &Path, names: impl Iterator<Item = &'a SmolStr>) {
+        for name in names {
+            if let Some(mut paths) = self.modules.get_mut(name) {
+                paths.retain(|p| **p != *path);
+            }
+        }
     }
 
     fn remove(&self, path: &Path) {
         if let Some((_, entry)) = self.files.remove(path) {
-            for name in &entry.module.names {
-                if let Some(mut paths) = self.modules.get_mut(name) {
-                    paths.retain(|p| **p != *path);
-                }
-            }
+            self.forget_modules(path, entry.module.names.iter());
         }
     }
 
@@ -268,11 +280,5 @@ impl Index {
         self.modules
             .get(name)
             .map_or_else(Vec::new, |paths| paths.clone())
-    }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&self) {
-        self.files.clear();
-        self.modules.clear();
     }
 }

@@ -435,3 +435,30 @@ fn hover_tells_of_kernels_spaces_ops_and_words() {
     let missing = w.engine.hover(&DocId::file(Path::new("/nowhere.py")), 0);
     assert!(missing.is_none());
 }
+
+#[test]
+fn what_is_known_stays_known_while_it_is_read_again() {
+    let w = Workspace::indexed();
+    let (other, soft) = ("src/gym/other.py", w.root.join("src/gym/ops/soft.py"));
+    let at = w.offset(other, "exported", 1);
+    let asked = |w: &Workspace| w.shown(&w.engine.definition(&w.doc(other), at));
+    assert_eq!(asked(&w), ["soft.py:7 soft_kernel"]);
+    // One file again and again, then everything: each time the answer is there at every moment.
+    let busy = std::sync::atomic::AtomicBool::new(true);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for _ in 0..300 {
+                w.engine.files_changed(vec![soft.clone()]);
+            }
+            (0..20).for_each(|_| w.engine.index_now());
+            busy.store(false, std::sync::atomic::Ordering::Release);
+        });
+        while busy.load(std::sync::atomic::Ordering::Acquire) {
+            assert_eq!(asked(&w), ["soft.py:7 soft_kernel"]);
+        }
+    });
+    // What is gone is forgotten all the same.
+    fs::remove_file(&soft).unwrap();
+    w.engine.index_now();
+    assert!(asked(&w).is_empty(), "{:?}", asked(&w));
+}
