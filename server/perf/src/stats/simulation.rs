@@ -1,0 +1,174 @@
+//! What the rules do on a machine whose truth is known: 1 % noise on each sample, 2 % drift.
+//!
+//! The counts keep a run under a second; `cargo xtask evidence` runs the long proofs.
+
+use super::random::Random;
+use super::{Pair, Plan, Ratios, Sample, Variant, estimate, median_of_sorted, noise, order};
+use crate::readings::{Direction, Key, SetComparison};
+use crate::verdict::{Candidate, Correctness, Decision, Evidence, Judged, Why, decide, judge};
+
+const NOISE: f64 = 0.01;
+const DRIFT: f64 = 0.02;
+
+/// A machine that drifts: a slow wave of random phase, plus noise on each sample.
+struct Machine {
+    random: Random,
+    phase: f64,
+    period: f64,
+    samples: f64,
+}
+
+impl Machine {
+    fn new(seed: u64, period: f64) -> Self {
+        let mut random = Random::seeded(seed);
+        let phase = uniform(&mut random) * std::f64::consts::TAU;
+        Machine {
+            random,
+            phase,
+            period,
+            samples: 0.0,
+        }
+    }
+
+    /// A sample of a program that truly takes `cost`.
+    fn sample(&mut self, cost: f64) -> Sample {
+        self.samples += 1.0;
+        let wave = (self.phase + std::f64::consts::TAU * self.samples / self.period).sin();
+        Sample::new(cost * (0.5 * DRIFT * wave + NOISE * normal(&mut self.random)).exp())
+    }
+
+    fn pairs(&mut self, count: usize, effect: f64) -> Vec<Pair> {
+        let order: Vec<Variant> = order(count).collect();
+        order
+            .chunks(2)
+            .map(|two| {
+                let mut pair = Pair {
+                    base: Sample::new(1.0),
+                    candidate: Sample::new(1.0),
+                };
+                for variant in two {
+                    match variant {
+                        Variant::Base => pair.base = self.sample(1.0),
+                        Variant::Candidate => pair.candidate = self.sample(1.0 + effect),
+                    }
+                }
+                pair
+            })
+            .collect()
+    }
+}
+
+fn uniform(random: &mut Random) -> f64 {
+    (random.next() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * (1.0 - uniform(random)).ln()).sqrt();
+    radius * (std::f64::consts::TAU * uniform(random)).cos()
+}
+
+/// One candidate with one configuration, measured look after look until decided, then decided.
+fn decision(seed: u64, plan: Plan, period: f64, effect: f64) -> Decision {
+    let mut machine = Machine::new(seed, period);
+    let last = plan.last_look();
+    let against_itself = Ratios::of(&machine.pairs(last.min(30), 0.0)).unwrap();
+    let detectable = noise(&against_itself, plan, last).unwrap().detectable;
+    let mut pairs = Vec::new();
+    let verdict = loop {
+        let next = plan.next_look(pairs.len()).unwrap();
+        pairs.extend(machine.pairs(next - pairs.len(), effect));
+        let estimate = estimate(&Ratios::of(&pairs).unwrap(), plan).unwrap();
+        let more = plan.next_look(pairs.len()).is_some();
+        let judged = judge(&Evidence {
+            estimate,
+            detectable,
+            more,
+            floor: None,
+        });
+        if !judged.wants_more() {
+            break judged;
+        }
+    };
+    let key = Key {
+        configuration: "test_perf[8]".into(),
+        backend: "cutile".into(),
+        direction: Direction::Forward,
+    };
+    decide(&Candidate {
+        correctness: Correctness::Passed,
+        configurations: vec![Judged {
+            key,
+            weight: 1.0,
+            verdict,
+        }],
+        sets: SetComparison::default(),
+        against_start: None,
+    })
+}
+
+/// The share of candidates with that true effect which are kept.
+fn kept(candidates: u64, plan: Plan, effect: f64) -> f64 {
+    let keeps = (0..candidates).filter(|seed| {
+        // From drift that is slow against a pair to drift that is nearly as fast.
+        let period = [1000.0, 200.0, 50.0, 20.0][*seed as usize % 4];
+        decision(seed * 7919 + 13, plan, period, effect).keeps()
+    });
+    keeps.count() as f64 / candidates as f64
+}
+
+#[test]
+fn interleaved_samples_find_what_is_there_and_nothing_else() {
+    let (nothing, five, two) = (
+        kept(400, Plan::Samples, 0.0),
+        kept(100, Plan::Samples, -0.05),
+        kept(100, Plan::Samples, -0.02),
+    );
+    assert!(
+        nothing <= 0.005,
+        "kept {nothing} of changes that do nothing"
+    );
+    assert!(five >= 0.95, "found {five} of 5 %");
+    assert!(two >= 0.85, "found {two} of 2 %");
+}
+
+#[test]
+fn interleaved_whole_runs_find_what_is_there_and_nothing_else() {
+    let (nothing, five, two) = (
+        kept(400, Plan::WholeRuns, 0.0),
+        kept(100, Plan::WholeRuns, -0.05),
+        kept(100, Plan::WholeRuns, -0.02),
+    );
+    assert!(
+        nothing <= 0.005,
+        "kept {nothing} of changes that do nothing"
+    );
+    assert!(five >= 0.95, "found {five} of 5 %");
+    assert!(two >= 0.3, "found {two} of 2 %");
+}
+
+#[test]
+fn slower_candidates_are_reverted_as_slower() {
+    for seed in 0..50 {
+        let decision = decision(seed, Plan::Samples, 50.0, 0.03);
+        assert_eq!(decision.why, Why::Slower);
+    }
+}
+
+/// Why any of this is needed: the way it is usually done, 30 samples of the base, then 30 of the
+/// candidate, and the better median wins.
+#[test]
+fn sequential_medians_would_keep_nothing_for_something() {
+    let candidates = 400;
+    let median = |machine: &mut Machine| {
+        let mut costs: Vec<f64> = (0..30).map(|_| machine.sample(1.0).cost).collect();
+        costs.sort_by(f64::total_cmp);
+        median_of_sorted(&costs).unwrap()
+    };
+    let accepted = (0..candidates).filter(|seed| {
+        let mut machine = Machine::new(*seed, 200.0);
+        let base = median(&mut machine);
+        median(&mut machine) < base * 0.995
+    });
+    let share = accepted.count() as f64 / candidates as f64;
+    assert!(share > 0.2, "sequential medians accept {share}");
+}
