@@ -53,13 +53,15 @@ class Launches:
         # Counts nothing: for a launch that is not recorded.
         self._unrecorded = [-1, 0, 0]
 
-    def actions(self) -> dict[str, Callable[[ModuleType], None]]:
-        """Say what is to be done once which module is imported."""
-        return {
-            "cuda.tile": self._wrap_tile,
-            "cuda.tile.tune": self._wrap_tune,
-            "cuda.tile_experimental": self._wrap_experimental,
-        }
+    def wrap(self, module: ModuleType) -> None:
+        """Wrap what there is to wrap in one of the modules of ``WRAPPED``."""
+        if module.__name__ == "cuda.tile":
+            self._wrap_tile(module)
+        elif module.__name__ == "cuda.tile.tune":
+            self._wrap_search(module, "exhaustive_search", "cuda.tile.tune._tune", _searched)
+        else:
+            inner = "cuda.tile_experimental._autotuner"
+            self._wrap_search(module, "autotune_launch", inner, _autotuned)
 
     def forked(self) -> None:
         """Forget the launches of the parent in a forked child."""
@@ -96,15 +98,6 @@ class Launches:
         compiler = getattr(kernel, "_compile", None)
         if isinstance(compiler, FunctionType) and not hasattr(compiler, "_tileperf"):
             kernel._compile = self._compile(compiler)  # type: ignore[union-attr]
-        if (tune := sys.modules.get("cuda.tile.tune")) is not None:
-            self._wrap_tune(tune)
-
-    def _wrap_tune(self, module: ModuleType) -> None:
-        self._wrap_search(module, "exhaustive_search", "cuda.tile.tune._tune", _searched)
-
-    def _wrap_experimental(self, module: ModuleType) -> None:
-        name = "cuda.tile_experimental._autotuner"
-        self._wrap_search(module, "autotune_launch", name, _autotuned)
 
     def _wrap_search(
         self,

@@ -25,12 +25,17 @@ import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tileperf_launches import Launches
 
 PROTOCOL = 1
 DEFAULT_LIMIT = 10_000
 # A line longer than this loses its largest fields: nobody reads it, and short appends stay whole.
 LINE_BYTES = 64 * 1024
+# The modules whose functions are wrapped once they are imported.
+WRAPPED = ("cuda.tile", "cuda.tile.tune", "cuda.tile_experimental")
 
 _recorder: Recorder | None = None
 
@@ -220,33 +225,42 @@ def _start(recorder: Recorder) -> None:
             "executable": sys.executable,
         }
     )
-    import tileperf_launches
-    import tileperf_modules
-
     if recorder.tree is not None and (files := os.environ.get("TILEPERF_FILES")):
         try:
+            import tileperf_modules
+
             tileperf_modules.install(recorder, json.loads(files))
         except Exception as error:
             recorder.fault("files under test", error)
 
-    launches = tileperf_launches.Launches(recorder)
-    finder = AfterImport(launches.actions(), recorder)
-    sys.meta_path.insert(0, finder)
-    for name in launches.actions():
-        if name in sys.modules:
-            finder.act(sys.modules[name])
+    launches: list[Launches] = []
+
+    def wrap(module: ModuleType) -> None:
+        # Most processes never get here, and do not pay for importing what describes launches.
+        import tileperf_launches
+
+        if not launches:
+            launches.append(tileperf_launches.Launches(recorder))
+        launches[0].wrap(module)
 
     def finish() -> None:
         try:
             recorder.scan()
-            launches.report_counts()
+            for one in launches:
+                one.report_counts()
         except Exception as error:
             recorder.fault("exit", error)
 
     def forked() -> None:
         recorder.forked()
-        launches.forked()
+        for one in launches:
+            one.forked()
 
+    finder = AfterImport(dict.fromkeys(WRAPPED, wrap), recorder)
+    sys.meta_path.insert(0, finder)
+    for name in WRAPPED:
+        if name in sys.modules:
+            finder.act(sys.modules[name])
     atexit.register(finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=forked)

@@ -231,6 +231,30 @@ assert best.config == {"tile": 32}
     assert len(search["candidates"]) == 2
 
 
+def test_the_choice_of_the_older_tuner_is_written_once(tile: Workspace) -> None:
+    """``autotune_launch`` is called for every launch; only a search is a choice."""
+    text = """
+        import types
+        cache = []
+        def autotune_launch(stream, grid_fn, kernel, *, search_space):
+            hit = bool(cache)
+            cache[:] = [("a", 0.5), ("b", 0.25)]
+            return types.SimpleNamespace(tuned_config="b", tuning_record=cache, cache_hit=hit)
+    """
+    write(tile.root / "lib" / "cuda" / "tile_experimental" / "__init__.py", text)
+    run(
+        tile,
+        """
+from cuda.tile_experimental import autotune_launch
+for _ in range(3):
+    assert autotune_launch(0, None, scale, search_space=["a", "b"]).tuned_config == "b"
+""",
+    )
+    [search] = tile.record("search")
+    assert (search["api"], search["kernel"]) == ("autotune_launch", "scale")
+    assert search["best"] == {"config": "b", "mean_us": 250.0}
+
+
 def test_forked_children_write_their_own(tile: Workspace) -> None:
     """A child's launches are described under its own process id and counted by itself."""
     run(

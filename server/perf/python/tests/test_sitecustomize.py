@@ -96,11 +96,13 @@ def test_a_broken_recorder_is_not_seen(workspace: Workspace, text: str) -> None:
 def test_a_fault_inside_is_written_down(workspace: Workspace) -> None:
     """A failure after the record file is known becomes one line of it."""
     write(workspace.helper / "tileperf_launches.py", "raise RuntimeError('broken')")
-    result = workspace.run("-c", "print('fine')")
+    workspace.write("cuda/tile/__init__.py", "def launch(): pass")
+    result = workspace.run("-c", "import cuda.tile as ct; print(ct.launch.__name__)")
 
-    assert (result.stdout, result.stderr) == ("fine\n", "")
+    assert (result.stdout, result.stderr) == ("launch\n", "")
     [fault] = workspace.record("fault")
-    assert (fault["where"], fault["message"]) == ("install", "RuntimeError: broken")
+    assert fault["where"] == "after import of cuda.tile"
+    assert fault["message"] == "RuntimeError: broken"
 
 
 def test_a_record_that_cannot_be_written_is_not_seen(workspace: Workspace) -> None:
