@@ -58,23 +58,32 @@ impl Repo {
         index.write().map_err(|error| self.index_error(error))?;
 
         let mut brought = Brought::default();
-        let (differing, _) = self.differing(&index)?;
-        // What is to be converted, and how, depends on these.
-        let attributes: Vec<_> = differing
-            .iter()
-            .filter(|path| {
-                path.file_name()
-                    .is_some_and(|name| name == ".gitattributes")
-            })
-            .cloned()
-            .collect();
-        if !attributes.is_empty() {
-            self.write_plain(&mut index, commit, Some(&attributes))?;
-            brought.written.extend(attributes);
+        let (mut differing, untracked) = self.differing(&index)?;
+        // First, because a file may be in the way of a folder.
+        for path in &untracked {
+            let full = root.join(path);
+            fs::remove_file(&full).map_err(|error| Error::io("cannot remove", &full, &error))?;
+            disk::remove_empty_folders(root, path);
         }
-        let (differing, untracked) = self.differing(&index)?;
+        let attributes: Vec<_> = differing.iter().filter(|p| is_attributes(p)).collect();
+        if !attributes.is_empty() || untracked.iter().any(|path| is_attributes(path)) {
+            // A file may have to change although neither the commit's nor the disk's has.
+            let attributes: Vec<_> = attributes.into_iter().cloned().collect();
+            if !attributes.is_empty() {
+                self.write_plain(&mut index, commit, Some(&attributes))?;
+            }
+            brought.written.extend(attributes);
+            differing = self.clear(&index)?;
+        }
+        brought.removed = untracked;
         let (mut plain, mut filtered) = (Vec::new(), Vec::new());
         for path in differing {
+            let full = root.join(&path);
+            if full.is_symlink() {
+                // libgit2 would write into the file that it leads to, wherever that is.
+                fs::remove_file(&full)
+                    .map_err(|error| Error::io("cannot remove", &full, &error))?;
+            }
             let filter = self.filter_of(&path)?;
             let list = if filter.is_some() {
                 &mut filtered
@@ -82,13 +91,6 @@ impl Repo {
                 &mut plain
             };
             list.push(path);
-        }
-        // First, because a file may be in the way of a folder.
-        for path in untracked {
-            let full = root.join(&path);
-            fs::remove_file(&full).map_err(|error| Error::io("cannot remove", &full, &error))?;
-            disk::remove_empty_folders(root, &path);
-            brought.removed.push(path);
         }
         if !plain.is_empty() {
             let only = (!filtered.is_empty()).then_some(plain.as_slice());
@@ -141,6 +143,25 @@ impl Repo {
             }
         }
         Ok((differing, untracked))
+    }
+
+    /// Removes all files but `.gitattributes`, so that they are made anew.
+    fn clear(&self, index: &Index) -> Result<BTreeSet<PathBuf>, Error> {
+        let root = self.root().ok_or(Error::Bare)?;
+        let gitlink = u32::from(git2::FileMode::Commit);
+        let files = index.iter().filter(|entry| entry.mode != gitlink);
+        let paths = files.map(|entry| bytes_path(&entry.path));
+        let cleared: BTreeSet<_> = paths.filter(|path| !is_attributes(path)).collect();
+        for path in &cleared {
+            let full = root.join(path);
+            match fs::remove_file(&full) {
+                Err(error) if full.symlink_metadata().is_ok() => {
+                    return Err(Error::io("cannot remove", &full, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(cleared)
     }
 
     /// Writes files without a filter: those in `only`, or all that differ.
@@ -220,4 +241,9 @@ impl Repo {
         }
         Error::while_("cannot check out files")(error)
     }
+}
+
+fn is_attributes(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == ".gitattributes")
 }

@@ -15,6 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::Error;
 use crate::version::{Content, Difference, Swap};
 
+const FOLDER: &str = "a folder";
+
 /// Whether the executable bit on the disk means anything (`core.fileMode`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Modes {
@@ -116,7 +118,15 @@ pub(crate) fn check<'a>(
                 root: root.to_owned(),
             });
         }
-        let found = read_file(&path)?;
+        let found = match read_file(&path) {
+            // No file, at least; whether the folder can give way shows when it has to.
+            Err(Error::NotAFile { what: FOLDER, .. })
+                if swap.new.is_none() || swap.expected.is_none() =>
+            {
+                None
+            }
+            found => found?,
+        };
         if modes.same(found.as_ref(), swap.new.as_ref()) {
             continue;
         }
@@ -321,7 +331,7 @@ fn what_else(metadata: &Metadata) -> Option<&'static str> {
     } else if kind.is_symlink() {
         Some("a symbolic link")
     } else if kind.is_dir() {
-        Some("a folder")
+        Some(FOLDER)
     } else {
         Some("a device or pipe")
     }

@@ -26,6 +26,7 @@ mod content;
 mod convert;
 mod disk;
 mod ending;
+mod eol;
 mod error;
 mod exclude;
 mod files;

@@ -122,7 +122,10 @@ impl Tree {
             "reference-transaction",
             "post-index-change",
         ] {
-            self.hook(hook, "touch \"$(git rev-parse --git-common-dir)/HOOK-RAN\"\nexit 1\n");
+            self.hook(
+                hook,
+                "touch \"$(git rev-parse --git-common-dir)/HOOK-RAN\"\nexit 1\n",
+            );
         }
         self
     }
@@ -157,7 +160,11 @@ impl Tree {
             &[],
         );
         let output = output.expect("git runs");
-        assert!(output.success, "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.success,
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let text = String::from_utf8(output.stdout).expect("names in UTF-8");
         text.lines().map(str::to_owned).collect()
     }
@@ -198,7 +205,9 @@ pub fn program(dir: &Path, args: &[&OsStr], stdin: &[u8]) -> Result<GitOutput, S
     let mut input = child.stdin.take().expect("a pipe");
     input.write_all(stdin).map_err(|error| error.to_string())?;
     drop(input);
-    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
     Ok(GitOutput {
         success: output.status.success(),
         stdout: output.stdout,

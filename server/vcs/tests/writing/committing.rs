@@ -3,9 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use tileperf_vcs::{
-    CommitId, Content, Error, FileVersion, Head, Identity, NewCommit, NoGit, Repo,
-};
+use tileperf_vcs::{CommitId, Content, Error, FileVersion, Head, Identity, NewCommit, NoGit, Repo};
 
 use crate::support::{Place, Tree, program};
 
@@ -66,7 +64,12 @@ fn other_work_survives_byte_for_byte() {
     assert_eq!(others(), before);
     assert_eq!(
         tree.status(),
-        ["A  added.py", " M deep/stays.py", "MM other.py", "?? untracked.py"]
+        [
+            "A  added.py",
+            " M deep/stays.py",
+            "MM other.py",
+            "?? untracked.py"
+        ]
     );
     assert_eq!(tree.git(["reflog", "-1", "--format=%gs"]), "commit: Faster");
     tree.git(["fsck", "--strict"]);
@@ -102,7 +105,14 @@ fn files_are_added_deleted_renamed_and_made_executable() {
     commit(&tree.repo(), &tree.head(), &changes).unwrap();
     assert_eq!(tree.status(), [""; 0]);
     assert_eq!(
-        tree.git(["-c", "core.quotePath=false", "ls-tree", "-r", "--format=%(objectmode) %(path)", "HEAD"]),
+        tree.git([
+            "-c",
+            "core.quotePath=false",
+            "ls-tree",
+            "-r",
+            "--format=%(objectmode) %(path)",
+            "HEAD"
+        ]),
         "100644 A.py\n100644 a.py\n100644 deep-file.py\n100644 deep/new.py\n100644 deep/stays.py\n\
          100644 kernel.py\n100755 other.py\n100644 \u{e4}/\u{1f600} file.py"
     );
@@ -193,7 +203,10 @@ fn flags_of_the_index_stay() {
     let tree = started(&place);
     tree.quiet(["update-index", "--assume-unchanged", "kernel.py"]);
     tree.quiet(["update-index", "--skip-worktree", "other.py"]);
-    let files = [plain("kernel.py", "second\n"), plain("other.py", "second\n")];
+    let files = [
+        plain("kernel.py", "second\n"),
+        plain("other.py", "second\n"),
+    ];
     commit(&tree.repo(), &tree.head(), &files).unwrap();
     assert_eq!(
         tree.git(["ls-files", "-v", "kernel.py", "other.py"]),

@@ -84,11 +84,7 @@ fn what_keeps_a_branch_from_starting_is_said() {
     let place = Place::new();
     let empty = place.empty("empty");
     assert_eq!(
-        empty
-            .repo()
-            .start_branch("perf")
-            .unwrap_err()
-            .to_string(),
+        empty.repo().start_branch("perf").unwrap_err().to_string(),
         "the branch main has no commit yet"
     );
 
