@@ -4,7 +4,7 @@
 //! class name. What a test recorded comes as `<property name="benchmark" value="{...}"/>`, a Python
 //! literal in milliseconds.
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Document, Node, ParsingOptions, TextPos};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -87,14 +87,7 @@ pub fn parse(text: &str) -> Result<Report, ReadingsError> {
         allow_dtd: false,
         ..ParsingOptions::default()
     };
-    let document = Document::parse_with_options(text, options).map_err(|error| {
-        let at = error.pos();
-        ReadingsError::Xml {
-            line: at.row,
-            column: at.col,
-            message: error.to_string(),
-        }
-    })?;
+    let document = Document::parse_with_options(text, options).map_err(|e| malformed(text, &e))?;
     let root = document.root_element();
     if !matches!(root.tag_name().name(), "testsuites" | "testsuite") {
         return Err(ReadingsError::NotJunit {
@@ -109,6 +102,25 @@ pub fn parse(text: &str) -> Result<Report, ReadingsError> {
         cases.push(case(&document, node)?);
     }
     Ok(Report { cases })
+}
+
+fn malformed(text: &str, error: &roxmltree::Error) -> ReadingsError {
+    let at = match error {
+        // What is missing is missing at the end; the reader only says "somewhere".
+        roxmltree::Error::UnclosedRootNode
+        | roxmltree::Error::UnexpectedEndOfStream
+        | roxmltree::Error::NoRootNode => {
+            let last = text.lines().last().unwrap_or_default();
+            let row = text.lines().count().max(1) as u32;
+            TextPos::new(row, last.chars().count() as u32 + 1)
+        }
+        _ => error.pos(),
+    };
+    ReadingsError::Xml {
+        line: at.row,
+        column: at.col,
+        message: error.to_string(),
+    }
 }
 
 fn case(document: &Document<'_>, node: Node<'_, '_>) -> Result<Case, ReadingsError> {

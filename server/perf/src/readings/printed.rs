@@ -206,61 +206,67 @@ fn test_line(line: &str) -> Option<(SmolStr, Option<Outcome>)> {
     // In front of an id stand at most a worker and an outcome (`[gw0] [ 50%] PASSED a.py::t`, or
     // the summary's `FAILED a.py::t - message`); prose that mentions a test does not count.
     let before = line[..start].trim();
-    let outcome_before = before
+    let rest = line[start..].trim_end();
+    if let Some(word) = before
         .rsplit(' ')
         .next()
-        .filter(|word| ENDINGS.contains(word));
-    if !before.is_empty() && outcome_before.is_none() {
+        .filter(|word| ENDINGS.contains(word))
+    {
+        let (id, message) = rest.split_once(" - ").unwrap_or((rest, ""));
+        return Some((SmolStr::from(id), ending(&format!("{word} ({message})"))));
+    }
+    if !before.is_empty() {
         return None;
     }
-    let rest = &line[start..];
-    let (id, after) = match split_id(rest, file_end - start) {
-        Some(split) => split,
-        None => (rest.trim_end(), ""),
-    };
-    let outcome = match outcome_before {
-        Some(word) => ending(&format!(
-            "{word} ({})",
-            after.trim_start_matches([' ', '-']).trim()
-        )),
-        None => ending(after.trim()),
-    };
-    Some((SmolStr::from(id), outcome))
+    let (id, after) = rest.split_at(id_end(rest, file_end - start));
+    Some((SmolStr::from(id.trim_end()), ending(after.trim())))
 }
 
-/// Splits at the end of the node id: the `]` of its parameters, else the first space. A parameter
-/// may itself hold `] `, so where the line ends in an outcome, that decides.
-fn split_id(text: &str, from: usize) -> Option<(&str, &str)> {
-    let outcome = ENDINGS
+/// Where the node id at the start of a text ends. Parameters may hold spaces and brackets, so what
+/// follows decides: an outcome or a record; else the first `] `, or the first space.
+fn id_end(text: &str, from: usize) -> usize {
+    if let Some((before, _)) = payload(text) {
+        let backend = before.rfind(char::is_whitespace).unwrap_or(before.len());
+        let id = before[..backend].trim_end();
+        if id.ends_with(']') || !id.contains(char::is_whitespace) {
+            return id.len();
+        }
+    } else if let Some(at) = ENDINGS
         .iter()
-        .filter_map(|word| {
-            let at = text.rfind(&format!(" {word}"))?;
-            let after = &text[at + 1 + word.len()..];
-            (after.is_empty() || after.starts_with(' ')).then_some(at)
-        })
-        .max();
-    if let Some(at) = outcome.filter(|_| payload(text).is_none()) {
-        return Some((text[..at].trim_end(), &text[at..]));
+        .filter_map(|word| outcome_at(text, word))
+        .max()
+    {
+        return at;
     }
     let bracket = text[from..].find('[').map(|at| at + from);
     let space = text[from..].find(char::is_whitespace).map(|at| at + from);
     match (bracket, space) {
-        (Some(bracket), space) if space.is_none_or(|space| bracket < space) => {
-            let close = text[bracket..].find("] ").map(|at| bracket + at + 1)?;
-            Some((&text[..close], &text[close..]))
-        }
-        (_, Some(space)) => Some((&text[..space], &text[space..])),
-        _ => None,
+        (Some(bracket), Some(space)) if bracket < space => text[bracket..]
+            .find("] ")
+            .map_or(text.len(), |at| bracket + at + 1),
+        (_, space) => space.unwrap_or(text.len()),
     }
 }
 
-/// The outcome that a text starts with.
+/// Where an outcome stands as a word of its own.
+fn outcome_at(text: &str, word: &str) -> Option<usize> {
+    let (at, found) = text.rmatch_indices(word).next()?;
+    let after = &text[at + found.len()..];
+    let alone = text[..at].ends_with(' ') && (after.is_empty() || after.starts_with(' '));
+    alone.then_some(at)
+}
+
+/// The outcome that a text is: alone, with its reason, or with pytest's progress. Anything else that
+/// starts with such a word is another line (`SKIPPED [1] tests/t.py:41: reason` in a summary).
 fn ending(text: &str) -> Option<Outcome> {
     let word = text.split_whitespace().next()?;
     let rest = text[word.len()..].trim();
+    if !(rest.is_empty() || rest.starts_with('(') || rest.ends_with("%]")) {
+        return None;
+    }
     let reason = rest
-        .rfind(')')
-        .and_then(|end| rest.strip_prefix('(')?.get(..end - 1));
+        .strip_prefix('(')
+        .and_then(|inner| Some(inner.rsplit_once(')')?.0));
     let said = reason.unwrap_or_default().to_owned();
     match word {
         "PASSED" | "XPASS" => Some(Outcome::Passed),

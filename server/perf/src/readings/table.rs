@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<Vec<Reading>, ReadingsError> {
             finish(&mut table, &mut readings);
             title = Some((number, name));
         } else if let Some((_, name)) = title.take() {
-            match Table::new(name, line) {
+            match Table::under(name, line) {
                 Header::Table(found) => table = Some(found),
                 Header::Elided => return Err(elided(number, name)),
                 Header::NoUnit => without_unit = without_unit.or(Some((number, name))),
@@ -87,7 +87,7 @@ enum Header<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(name: &'a str, header: &'a str) -> Header<'a> {
+    fn under(name: &'a str, header: &'a str) -> Header<'a> {
         // A frame's header starts with the empty column of its index.
         if !header.starts_with(' ') {
             return Header::Other;

@@ -76,7 +76,7 @@ mod tests {
         let values = [-3.0, -1.0, 0.0, 2.0, 4.0, 10.0];
         // No rank sum but 0 is rare enough: the ends are the outermost values.
         assert_eq!(signed_rank_interval(&values, 0.95), Some((-3.0, 10.0)));
-        // Rank sums 0 to 2 have probability 4 / 64: the third averages from either end.
+        // Rank sums 0 to 2 take 3 of the 64 patterns, and the tail allows 4: the third averages.
         assert_eq!(signed_rank_interval(&values, 0.875), Some((-1.5, 6.0)));
         assert_eq!(signed_rank_interval(&values[..4], 0.95), None);
     }

@@ -119,7 +119,7 @@ fn kept(candidates: u64, plan: Plan, effect: f64) -> f64 {
 #[test]
 fn interleaved_samples_find_what_is_there_and_nothing_else() {
     let (nothing, five, two) = (
-        kept(400, Plan::Samples, 0.0),
+        kept(200, Plan::Samples, 0.0),
         kept(100, Plan::Samples, -0.05),
         kept(100, Plan::Samples, -0.02),
     );

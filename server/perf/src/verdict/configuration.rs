@@ -198,8 +198,7 @@ fn verdict(evidence: &Evidence) -> (Verdict, Reason) {
     }
     let Estimate { low, high, .. } = evidence.estimate;
     let improvement = -evidence.estimate.change();
-    // Too noisy to see 2 %, or not known to be quiet enough.
-    let noisy = !(evidence.detectable <= FASTER);
+    let noisy = evidence.detectable.is_nan() || evidence.detectable > FASTER;
     if high < 0.0 && improvement >= FASTER && !noisy {
         return (Verdict::Faster, Reason::ClearlyFaster);
     }

@@ -125,12 +125,14 @@ pub enum GoalState {
 impl Goal {
     /// Whether a session that stands there has reached it.
     pub fn state(self, at: &Standing) -> GoalState {
+        // 0.6 / 0.4 is a hair below 1.5.
+        let at_least = |have: f64, wanted: f64| have >= wanted * (1.0 - 1e-9);
         let reached = match self {
-            Goal::Speedup(times) => at.start / at.current >= times,
+            Goal::Speedup(times) => at_least(at.start / at.current, times),
             _ if !at.is_time => return GoalState::NoTime,
-            Goal::Latency(ms) => at.current <= ms,
+            Goal::Latency(ms) => at_least(ms, at.current),
             Goal::SpeedOfLight(share) => match at.least_ms {
-                Some(least) => least / at.current >= share,
+                Some(least) => at_least(least / at.current, share),
                 None => return GoalState::NoCeiling,
             },
         };
