@@ -35,7 +35,8 @@ impl Repo {
     /// # Errors
     /// [`Error::NotOurs`], [`Error::UnknownRevision`], [`Error::Locked`], [`Error::NotFetched`] if
     /// this is a partial clone without all of the commit, [`Error::GitProgram`], [`Error::Io`],
-    /// [`Error::Git`]. It can be repeated after any of them.
+    /// [`Error::Git`]. It can be repeated after any of them; a lock that a kill has left goes with
+    /// [`remove_worktree`](Self::remove_worktree).
     pub fn checkout_worktree(
         &self,
         git: &dyn GitProgram,

@@ -37,7 +37,7 @@ impl Repo {
             self.git
                 .get_attr_bytes(path, name, AttrCheckFlags::FILE_THEN_INDEX)
                 .map(AttrValue::from_bytes)
-                .map_err(Error::while_("cannot read .gitattributes"))
+                .map_err(|error| self.attribute_error(error))
         };
         let ident = attribute("ident")? == AttrValue::True;
         let (mut text, eol) = (attribute("text")?, attribute("eol")?);

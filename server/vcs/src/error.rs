@@ -152,13 +152,16 @@ pub enum Error {
     NoIdentity,
     /// These files have a version in the index that is neither the old nor the new one and would be
     /// lost.
-    #[error("{} has staged changes: commit or unstage them first", list(paths))]
+    #[error(
+        "staged changes would be lost, commit or unstage them first: {}",
+        list(paths)
+    )]
     Staged {
         /// The files, relative to the work tree.
         paths: Vec<PathBuf>,
     },
     /// These files have conflicts of an unfinished merge.
-    #[error("{} has unresolved conflicts", list(paths))]
+    #[error("there are unresolved conflicts: {}", list(paths))]
     Conflicted {
         /// The files, relative to the work tree.
         paths: Vec<PathBuf>,
@@ -168,12 +171,13 @@ pub enum Error {
     Unchanged,
     /// Files that were to be overwritten are not what they were expected to be: somebody else has
     /// changed them. Nothing was written.
-    #[error("{} was changed by someone else and is left alone", differing(files))]
+    #[error("changed by someone else, and left alone: {}", differing(files))]
     Differs {
         /// The files with both versions.
         files: Vec<Difference>,
     },
-    /// Later commits changed the same lines of these files.
+    /// Later commits changed these files too, in a way that cannot be kept apart from what is to be
+    /// taken back.
     #[error(
         "{} was changed by later commits, which would be undone as well",
         list(paths)
@@ -182,7 +186,7 @@ pub enum Error {
         /// The files, relative to the work tree.
         paths: Vec<PathBuf>,
     },
-    /// The folder or branch was not made by tileperf, so it is not for it to remove.
+    /// The folder is not a work tree of tileperf's, so it is not for it to change or remove.
     #[error("{} was not made by tileperf", path.display())]
     NotOurs {
         /// The folder.
@@ -254,6 +258,21 @@ impl Error {
         }
     }
 
+    /// The meaning of an error while doing something that reads the index of the git folder `path`.
+    pub(crate) fn from_index(path: &Path, doing: &'static str, error: git2::Error) -> Self {
+        // Pinned by a test, as the other wordings of libgit2.
+        let quoted = error
+            .message()
+            .strip_prefix("unsupported mandatory extension: ");
+        let Some(name) = quoted.map(|name| name.trim_matches('\'').to_owned()) else {
+            return Self::while_(doing)(error);
+        };
+        Self::Refused {
+            path: path.to_owned(),
+            why: Refusal::Index(name),
+        }
+    }
+
     /// A converter for errors that mean nothing special at this place.
     pub(crate) fn while_(doing: &'static str) -> impl Fn(git2::Error) -> Self {
         move |error| Self::Git {
@@ -290,6 +309,8 @@ pub enum Refusal {
     ObjectFormat(String),
     /// Its layout has a version of the future.
     Version(String),
+    /// Its index has an extension: `link` (split index), `sdir` (sparse index).
+    Index(String),
     /// It belongs to another user and `safe.directory` does not allow it.
     NotOwned,
 }
@@ -330,6 +351,17 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::Version(version) => write!(f, "its format version {version} is too new"),
+            Self::Index(name) => {
+                let undo = match name.as_str() {
+                    "link" => "; `git update-index --no-split-index` undoes it",
+                    "sdir" => "; `git sparse-checkout reapply --no-sparse-index` undoes it",
+                    _ => "",
+                };
+                write!(
+                    f,
+                    "its index uses the extension `{name}`, which libgit2 does not support{undo}"
+                )
+            }
             Self::NotOwned => write!(
                 f,
                 "it belongs to another user; `git config --global --add safe.directory PATH` \

@@ -80,10 +80,15 @@ impl Repo {
         Ok(self.index()?.get_path(&path, 0).is_none())
     }
 
+    /// Attributes are looked up in the index too.
+    pub(crate) fn attribute_error(&self, error: git2::Error) -> Error {
+        Error::from_index(self.git_dir(), "cannot read .gitattributes", error)
+    }
+
     /// The index as it is on the disk now; libgit2 by itself keeps the first one that it has read.
     pub(crate) fn index(&self) -> Result<git2::Index, Error> {
-        let failed = Error::while_("cannot read the index");
-        let mut index = self.git.index().map_err(&failed)?;
+        let failed = |error| Error::from_index(self.git_dir(), "cannot read the index", error);
+        let mut index = self.git.index().map_err(failed)?;
         index.read(false).map_err(failed)?;
         Ok(index)
     }
@@ -104,7 +109,7 @@ impl Repo {
             let value = self
                 .git
                 .get_attr_bytes(path, name, AttrCheckFlags::FILE_THEN_INDEX)
-                .map_err(Error::while_("cannot read .gitattributes"))?;
+                .map_err(|error| self.attribute_error(error))?;
             // Set or unset without a value, it names nothing, and git does nothing.
             Ok(match AttrValue::from_bytes(value) {
                 AttrValue::String(text) => Some(text.to_owned()),

@@ -75,7 +75,9 @@ impl IndexLock {
             }
             Err(error) => return Err(failed(error)),
         }
-        Index::open(&self.new).map_err(Error::while_("cannot read the index"))
+        let folder = self.index.parent().unwrap_or(&self.index);
+        Index::open(&self.new)
+            .map_err(|error| Error::from_index(folder, "cannot read the index", error))
     }
 
     /// Writes the new index beside the present one, which stays.

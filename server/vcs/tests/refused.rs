@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use support::{Place, Tree};
-use tileperf_vcs::{Error, Refusal, Repo};
+use tileperf_vcs::{Content, Error, FileVersion, NewCommit, NoGit, Refusal, Repo, Untracked};
 
 #[track_caller]
 fn refusal(tree: &Tree) -> Refusal {
@@ -92,6 +92,42 @@ fn a_partial_clone_is_refused_or_says_what_it_has_not_fetched() {
         why.to_string(),
         "it uses the extension `partialclone`, which libgit2 does not support"
     );
+}
+
+/// Nothing is written to a repository whose index cannot be read.
+#[test]
+fn an_index_in_parts() {
+    for (command, name) in [
+        (&["update-index", "--split-index"][..], "link"),
+        (&["sparse-checkout", "set", "--sparse-index", "a"], "sdir"),
+    ] {
+        let place = Place::new();
+        let tree = place.with_commit("repo").ready_to_write();
+        tree.write("a/a.py", "a\n");
+        tree.write("b/b/b.py", "b\n");
+        tree.quiet(["add", "."]);
+        tree.quiet(["commit", "-q", "-m", "second"]);
+        tree.quiet(command);
+        let (repo, on) = (tree.repo(), tree.head());
+        let refused = |error: Error| match error {
+            Error::Refused { why, .. } => {
+                assert_eq!(why, Refusal::Index(name.into()));
+                assert!(why.to_string().ends_with(" undoes it"), "{why}");
+            }
+            other => panic!("not refused: {other:?}"),
+        };
+        refused(repo.changed_files(&NoGit, Untracked::Files).unwrap_err());
+        let files = [FileVersion::new("kernel.py", Content::plain("second\n"))];
+        let commit = NewCommit {
+            on: &on,
+            files: &files,
+            message: "Second",
+            author: None,
+        };
+        refused(repo.commit_files(&NoGit, &commit).unwrap_err());
+        assert_eq!(tree.head(), on);
+        assert!(!tree.0.join(".git/index.lock").exists());
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
-use tileperf_vcs::{GitOutput, Head, Repo};
+use tileperf_vcs::{CommitId, Content, FileVersion, GitOutput, Head, NewCommit, NoGit, Repo};
 
 /// A folder in which repositories are made; nothing of the user's own configuration counts in it.
 pub struct Place {
@@ -135,9 +135,9 @@ impl Tree {
         use std::os::unix::fs::PermissionsExt;
         let common = self.git(["rev-parse", "--path-format=absolute", "--git-common-dir"]);
         let path = Path::new(&common).join("hooks").join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a new folder");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}")).expect("a new file");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a file");
     }
 
     #[cfg(not(unix))]
@@ -175,6 +175,32 @@ impl Tree {
 
     pub fn head(&self) -> Head {
         self.repo().head().expect("a HEAD")
+    }
+
+    /// Writes these files (`None`: removes) and commits them as a kept iteration.
+    #[track_caller]
+    pub fn keep(&self, files: &[(&str, Option<&str>)], message: &str) -> CommitId {
+        let mut versions = Vec::new();
+        for (path, text) in files {
+            match text {
+                Some(text) => self.write(path, text),
+                None => std::fs::remove_file(self.0.join(path)).expect("a file"),
+            }
+            versions.push(FileVersion {
+                path: path.into(),
+                content: text.map(Content::plain),
+            });
+        }
+        let on = self.head();
+        let request = NewCommit {
+            on: &on,
+            files: &versions,
+            message,
+            author: None,
+        };
+        self.repo()
+            .commit_files(&NoGit, &request)
+            .expect("a commit")
     }
 
     #[track_caller]

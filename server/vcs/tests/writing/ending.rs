@@ -1,8 +1,6 @@
 //! Finishing and abandoning: back on the branch of before, with everything else as it was.
 
-use tileperf_vcs::{
-    CommitId, Content, Difference, Error, FileVersion, Finish, Head, NewCommit, NoGit, Swap,
-};
+use tileperf_vcs::{Content, Difference, Error, Finish, Head, NoGit, Swap};
 
 use crate::support::{Place, Tree};
 
@@ -15,28 +13,6 @@ struct Experiment {
 }
 
 const OTHER_WORK: [&str; 3] = ["A  added.py", "MM other.py", "?? untracked.py"];
-
-fn keep(tree: &Tree, files: &[(&str, Option<&str>)], message: &str) -> CommitId {
-    let mut versions = Vec::new();
-    for (path, text) in files {
-        match text {
-            Some(text) => tree.write(path, text),
-            None => std::fs::remove_file(tree.0.join(path)).unwrap(),
-        }
-        versions.push(FileVersion {
-            path: path.into(),
-            content: text.map(Content::plain),
-        });
-    }
-    let on = tree.head();
-    let request = NewCommit {
-        on: &on,
-        files: &versions,
-        message,
-        author: None,
-    };
-    tree.repo().commit_files(&NoGit, &request).unwrap()
-}
 
 fn experiment(place: &Place, detached: bool) -> Experiment {
     let tree = place.empty("repo");
@@ -54,9 +30,8 @@ fn experiment(place: &Place, detached: bool) -> Experiment {
     tree.write("other.py", "staged and changed\n");
     tree.write("untracked.py", "new\n");
     let started = tree.repo().start_branch("perf").unwrap();
-    keep(&tree, &[("kernel.py", Some("one\n"))], "One");
-    keep(
-        &tree,
+    tree.keep(&[("kernel.py", Some("one\n"))], "One");
+    tree.keep(
         &[
             ("kernel.py", Some("two\n")),
             ("launch.py", Some("new\n")),
@@ -235,7 +210,7 @@ fn locks_and_other_heads_stop_an_ending_before_it_begins() {
         );
         assert_eq!(e.tree.git(["log", "-1", "--format=%s", "main"]), "first");
     }
-    keep(&e.tree, &[("kernel.py", Some("theirs\n"))], "Theirs");
+    e.tree.keep(&[("kernel.py", Some("theirs\n"))], "Theirs");
     for result in [
         repo.finish(&e.on, &e.from, squash("All")),
         repo.switch_back(&NoGit, &e.on, &e.from, &written()),

@@ -3,6 +3,10 @@
     clippy::disallowed_methods,
     reason = "the crate starts nothing; its tests do"
 )]
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests fail as the tests themselves do"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;

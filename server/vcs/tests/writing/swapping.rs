@@ -118,7 +118,7 @@ fn nothing_is_written_if_one_file_is_not_as_expected() {
     );
     assert_eq!(
         error.to_string(),
-        "b.py, c.py, e.py was changed by someone else and is left alone"
+        "changed by someone else, and left alone: b.py, c.py, e.py"
     );
     assert_eq!(all(&root), before);
 }

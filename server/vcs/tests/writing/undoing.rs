@@ -1,32 +1,10 @@
 //! Taking back one kept commit among others.
 
-use tileperf_vcs::{CommitId, Content, Error, FileVersion, NewCommit, NoGit, Undo};
+use tileperf_vcs::{CommitId, Error, NoGit, Undo};
 
 use crate::support::{Place, Tree};
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-
-fn keep(tree: &Tree, files: &[(&str, Option<&str>)]) -> CommitId {
-    let mut versions = Vec::new();
-    for (path, text) in files {
-        match text {
-            Some(text) => tree.write(path, text),
-            None => std::fs::remove_file(tree.0.join(path)).unwrap(),
-        }
-        versions.push(FileVersion {
-            path: path.into(),
-            content: text.map(Content::plain),
-        });
-    }
-    let on = tree.head();
-    let request = NewCommit {
-        on: &on,
-        files: &versions,
-        message: "Kept",
-        author: None,
-    };
-    tree.repo().commit_files(&NoGit, &request).unwrap()
-}
 
 fn started(place: &Place) -> Tree {
     let tree = place.empty("repo");
@@ -57,13 +35,13 @@ fn the_last_one_is_taken_back_whole() {
     let place = Place::new();
     let tree = started(&place);
     let before = tree.git(["rev-parse", "HEAD^{tree}"]);
-    let kept = keep(
-        &tree,
+    let kept = tree.keep(
         &[
             ("kernel.py", Some("fast\n")),
             ("new/new.py", Some("new\n")),
             ("old.py", None),
         ],
+        "Kept",
     );
     let id = undo(&tree, kept).unwrap();
     assert_eq!(tree.head().commit(), Some(id));
@@ -85,9 +63,9 @@ fn the_last_one_is_taken_back_whole() {
 fn an_earlier_one_is_taken_out_of_what_came_later() {
     let place = Place::new();
     let tree = started(&place);
-    let first = keep(&tree, &[("kernel.py", Some(&LINES.replace('2', "two")))]);
+    let first = tree.keep(&[("kernel.py", Some(&LINES.replace('2', "two")))], "Kept");
     let both = LINES.replace('2', "two").replace('8', "eight");
-    keep(&tree, &[("kernel.py", Some(&both))]);
+    tree.keep(&[("kernel.py", Some(&both))], "Kept");
     undo(&tree, first).unwrap();
     assert_eq!(
         tree.read("kernel.py"),
@@ -100,20 +78,20 @@ fn an_earlier_one_is_taken_out_of_what_came_later() {
 fn what_later_commits_build_on_is_refused_by_name() {
     let place = Place::new();
     let tree = started(&place);
-    let first = keep(
-        &tree,
+    let first = tree.keep(
         &[
             ("kernel.py", Some(&LINES.replace('2', "two"))),
             ("added.py", Some("a\n")),
             ("free.py", Some("x\n")),
         ],
+        "Kept",
     );
-    keep(
-        &tree,
+    tree.keep(
         &[
             ("kernel.py", Some(&LINES.replace('2', "zwei"))),
             ("added.py", Some("b\n")),
         ],
+        "Kept",
     );
     let before = (tree.head(), tree.status(), tree.read("kernel.py"));
     assert_eq!(
@@ -130,9 +108,9 @@ fn what_later_commits_build_on_is_refused_by_name() {
 fn typing_since_stops_it() {
     let place = Place::new();
     let tree = started(&place);
-    let kept = keep(
-        &tree,
+    let kept = tree.keep(
         &[("kernel.py", Some("fast\n")), ("new.py", Some("new\n"))],
+        "Kept",
     );
     tree.write("new.py", "typed on\n");
     let before = (tree.head(), tree.status());
@@ -149,9 +127,9 @@ fn typing_since_stops_it() {
 fn a_commit_that_fails_takes_the_files_back() {
     let place = Place::new();
     let tree = started(&place);
-    let kept = keep(
-        &tree,
+    let kept = tree.keep(
         &[("kernel.py", Some("fast\n")), ("new.py", Some("new\n"))],
+        "Kept",
     );
     let lock = tree.0.join(".git/refs/heads/perf.lock");
     std::fs::write(&lock, "").unwrap();
@@ -169,7 +147,7 @@ fn only_commits_of_this_branch_with_one_parent() {
     let place = Place::new();
     let tree = started(&place);
     let root = tree.head().commit().unwrap();
-    let kept = keep(&tree, &[("kernel.py", Some("fast\n"))]);
+    let kept = tree.keep(&[("kernel.py", Some("fast\n"))], "Kept");
     let refused = |kept| match undo(&tree, kept) {
         Err(Error::UnknownRevision { why, .. }) => why,
         other => panic!("{other:?}"),
