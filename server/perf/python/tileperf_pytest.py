@@ -137,6 +137,7 @@ class Conversation:
                 why = str(session.shouldfail or session.shouldstop)
                 self.channel.say({"event": "stopped", "why": why})
                 raise session.Failed(why) if session.shouldfail else session.Interrupted(why)
+        self._guarded("scan", _scan_modules)
         self.channel.say({"event": "ready"})
         self._obey(session)
         self._tear_down(session)
@@ -320,6 +321,14 @@ def _next_to(item: pytest.Item) -> pytest.Item:
 
 def _id(item: pytest.Item) -> str:
     return str(getattr(getattr(item, "callspec", None), "id", ""))
+
+
+def _scan_modules() -> None:
+    """Have the record say now what it knows of the files under test, not only at exit."""
+    module = sys.modules.get("tileperf_recorder")
+    recorder = module.active() if module is not None else None
+    if recorder is not None:
+        recorder.scan()
 
 
 def _unsupported(config: pytest.Config) -> str | None:

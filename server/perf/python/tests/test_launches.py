@@ -151,6 +151,21 @@ launch(0, (8,), scale, ([x, x], (1, 2), object()))
     assert count["dropped"] == 0
 
 
+def test_a_kernel_that_died_is_not_taken_for_the_next(tile: Workspace) -> None:
+    """Hints replaced for every launch make short-lived kernels at the same address."""
+    run(
+        tile,
+        """
+x = Tensor(4)
+for i in range(130):
+    launch(0, (8,), scale.replace_hints(occupancy=i % 13), (x, 1, 128))
+""",
+    )
+    hints = [launch["hints"]["occupancy"] for launch in tile.record("launch")]
+    assert hints == list(range(13))
+    assert [entry[1] for entry in tile.record("count")[0]["launches"]] == [10] * 13
+
+
 def test_results_arguments_and_looks_are_unaffected(tile: Workspace) -> None:
     """The program gets what ``launch`` returns and finds what it would find."""
     program = """

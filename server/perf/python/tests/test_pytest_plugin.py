@@ -157,6 +157,17 @@ def test_a_conversation(bench: Workspace) -> None:
         assert summary in loop.log()
 
 
+def test_the_record_is_complete_when_ready(bench: Workspace) -> None:
+    """What was imported is known before the first repeat, also of a module pytest rewrote."""
+    env = bench.environment(bench.project)
+    env |= {"TILEPERF_TREE": str(bench.project), "TILEPERF_FILES": '["test_bench.py"]'}
+    with loop_of(bench, "-q", "-k", "capsys", env=env) as loop:
+        loop.until("ready")
+        [module] = bench.record("module")
+        assert (module["relative"], module["inside"]) == ("test_bench.py", True)
+        assert loop.finish() == 0
+
+
 def test_items_of_other_modules_and_classes(workspace: Workspace) -> None:
     """Going to and fro between modules sets up and tears down as pytest would."""
     workspace.write("conftest.py", CONFTEST)
@@ -174,6 +185,33 @@ def test_items_of_other_modules_and_classes(workspace: Workspace) -> None:
     rounds = [line.replace(" a", " a.test_a").replace(" b", " b.test_b") for line in rounds]
     rounds += ["module up a.test_a", "module down a.test_a"]
     assert log == ["session up", *rounds, "session down"]
+
+
+def test_items_that_are_no_functions(workspace: Workspace) -> None:
+    """Cases of unittest and doctests are repeated, the set-up of their class kept."""
+    workspace.write(
+        "test_case.py",
+        """
+        import unittest
+        class Case(unittest.TestCase):
+            classes = 0
+            @classmethod
+            def setUpClass(cls): Case.classes += 1
+            def setUp(self): self.ready = True
+            def test_case(self):
+                assert self.ready and Case.classes == 1
+                self.ready = False
+        """,
+    )
+    workspace.write("doc.py", '"""\n>>> 1 + 1\n2\n"""\n')
+    arguments = ("-q", "-W", "error", "--doctest-modules", "--import-mode=importlib", ".")
+    with loop_of(workspace, *arguments) as loop:
+        items = items_of(loop.until("ready"))
+        assert items == ["doc.py::doc", "test_case.py::Case::test_case"]
+        doc, case = items
+        again = loop.repeat(case, case, doc, doc)
+        assert [event["outcome"] for event in again] == ["passed"] * 4
+        assert loop.finish() == 0
 
 
 def test_failures_of_every_kind(workspace: Workspace) -> None:
