@@ -208,8 +208,8 @@ fn noise_tells_bias_from_spread() {
         "{}",
         found.per_pair
     );
-    // t(9) of 0.1 % is 4.297, of 20 % 0.883.
-    assert!((found.detectable - (4.297 + 0.883) * 0.010_54 / 10f64.sqrt()).abs() < 3e-4);
+    // t(9) of 0.5 % is 3.250, of 20 % 0.883.
+    assert!((found.detectable - (3.250 + 0.883) * 0.010_54 / 10f64.sqrt()).abs() < 3e-4);
     let more = noise(&Ratios::of(&quiet).unwrap(), Plan::WholeRuns, 40).unwrap();
     assert!((more.detectable / found.detectable - 0.5).abs() < 0.01);
 

@@ -150,6 +150,12 @@ impl Decision {
         self.why != Why::SameProgram
     }
 
+    /// Configurations whose verdict may be chance among all that were looked at. Until the plan has no
+    /// more looks, they are as open as an ambiguous one: take their next look and decide again.
+    pub fn open(&self) -> impl Iterator<Item = &Key> {
+        self.perhaps_slower.iter().chain(&self.perhaps_faster)
+    }
+
     /// What a kept change means for the next; `None` if it is not kept.
     pub fn outlook(&self) -> Option<Outlook> {
         match self.why {

@@ -27,10 +27,10 @@ pub const LARGE: f64 = 0.05;
 /// How much slower than iteration 0 the total may ever be.
 pub const SLOWER_THAN_START: f64 = 0.02;
 
-/// How often, at most, a look may keep a change that does nothing. A single interval of 98.75 % lets
-/// one in 160 pass on the fast side, and four looks one in a hundred; that is too many for a loop
-/// that runs unwatched.
-pub const BY_CHANCE: f64 = 0.001;
+/// The chance that a change which does nothing passes for faster at one look. A single interval of
+/// 98.75 % lets one in 160 pass on the fast side, and four looks one in a hundred; that is too many
+/// for a loop that runs unwatched.
+pub const BY_CHANCE: f64 = 0.0005;
 
 /// Whether base and candidate are the same program, as compiled code and launches show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
