@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 use tileperf_syntax::{Item, ItemFacts, ParsedFile, SiteKind, Span};
 
-use super::names::{At, Names, Target, is_api};
+use super::names::{At, Caller, Names, Target, is_api};
 use super::scan::{self, Call, CallArg, Scan, ScopeKind};
 use super::spaces::{self, Found};
 use super::value::Value;
@@ -171,10 +171,6 @@ impl<'a> Build<'a> {
         None
     }
 
-    fn is_path(&self, value: &'a Value, at: At, name: &str) -> bool {
-        self.names.paths(value, at).iter().any(|p| is_api(p, name))
-    }
-
     fn find_kernels(&mut self) {
         let mut found: Vec<FoundKernel> = Vec::new();
         for (item, scan) in self.names.scans.iter().enumerate() {
@@ -195,7 +191,7 @@ impl<'a> Build<'a> {
                         Value::Call(callee, _) => callee,
                         value => value,
                     };
-                    if self.is_path(callee, outer, "kernel") {
+                    if self.names.is_api(callee, outer, "kernel") {
                         found.push(FoundKernel {
                             at: At { item, scope },
                             item,
@@ -223,7 +219,7 @@ impl<'a> Build<'a> {
                 let Some(function) = call.args.iter().find(|a| a.name.is_none()) else {
                     continue;
                 };
-                if rewraps(&function.value) || !self.is_path(callee, at, "kernel") {
+                if rewraps(&function.value) || !self.names.is_api(callee, at, "kernel") {
                     continue;
                 }
                 // In `ct.kernel(occupancy=2)(f)` the hints are the inner call's.
@@ -461,7 +457,7 @@ impl<'a> Build<'a> {
         } else {
             return;
         };
-        let Some(kernel) = argument(call, place, "kernel") else {
+        let Some(kernel) = call.argument(Some(place), "kernel") else {
             return;
         };
         let launch = Launch {
@@ -484,14 +480,14 @@ impl<'a> Build<'a> {
         let (api, space, kernel) = if paths.iter().any(|p| is_api(p, "exhaustive_search")) {
             (
                 SearchApi::ExhaustiveSearch,
-                argument(call, 0, "search_space"),
-                argument(call, 3, "kernel"),
+                call.argument(Some(0), "search_space"),
+                call.argument(Some(3), "kernel"),
             )
         } else if paths.iter().any(|p| is_api(p, "autotune_launch")) {
             (
                 SearchApi::AutotuneLaunch,
-                argument(call, usize::MAX, "search_space"),
-                argument(call, 2, "kernel"),
+                call.argument(None, "search_space"),
+                call.argument(Some(2), "kernel"),
             )
         } else {
             return;
@@ -574,8 +570,10 @@ impl<'a> Build<'a> {
             Some(Value::Text(text)) => Some(text.clone()),
             _ => None,
         };
-        let op = argument(call, 0, "name").or_else(|| argument(call, usize::MAX, "op"));
-        let backend = argument(call, 1, "backend");
+        let op = call
+            .argument(Some(0), "name")
+            .or_else(|| call.argument(None, "op"));
+        let backend = call.argument(Some(1), "backend");
         // The definition that it decorates, or the call that it is the callee of.
         let scan = self.names.scans[item];
         let decorated = scan.scopes.iter().find_map(|s| {
@@ -630,7 +628,7 @@ impl<'a> Build<'a> {
                     .iter()
                     .find(|a| a.name.is_none())
                     .map(|a| &a.value);
-                let rewrap = first.is_some_and(rewraps) && self.is_path(callee, at, "kernel");
+                let rewrap = first.is_some_and(rewraps) && self.names.is_api(callee, at, "kernel");
                 (first.filter(|_| rewrap), false)
             }
         };
@@ -724,11 +722,11 @@ impl<'a> Build<'a> {
             return HintContext::Guarded;
         }
         let callers = self.names.callers(function);
-        let guarded = |(caller_item, caller, _): &(usize, &Call, usize)| {
-            (*caller_item, caller.scope) != (item, call.scope)
+        let guarded = |caller: &Caller| {
+            caller.at != At::new(item, call.scope)
                 && depth < 4
                 && matches!(
-                    self.context(*caller_item, caller, depth + 1),
+                    self.context(caller.at.item, caller.call, depth + 1),
                     HintContext::Guarded | HintContext::Cached
                 )
         };
@@ -978,20 +976,6 @@ fn last_word(text: &str) -> usize {
 /// `f._pyfunc`: the Python function of a kernel, to be wrapped again.
 fn rewraps(value: &Value) -> bool {
     matches!(value, Value::Attr(_, name) if name == "_pyfunc")
-}
-
-fn argument<'a>(call: &'a Call, place: usize, name: &str) -> Option<&'a CallArg> {
-    call.args
-        .iter()
-        .find(|a| a.name.as_deref() == Some(name))
-        .or_else(|| {
-            let positional = call
-                .args
-                .iter()
-                .take_while(|a| !a.starred)
-                .filter(|a| a.name.is_none());
-            positional.clone().nth(place)
-        })
 }
 
 /// A name for messages: the kernel's own, with its place when there are several.

@@ -143,38 +143,23 @@ impl<'a> Follow<'_, 'a> {
 
     /// A name: what it was assigned, a parameter's arguments, or a function to be called for it.
     fn named(&mut self, name: &'a SmolStr, value: &'a Value, at: At) {
-        let scan = self.names.scans[at.item];
-        let mut scope = at.scope;
-        loop {
-            let here = &scan.scopes[scope];
-            let binds: Vec<_> = here.binds.iter().filter(|b| b.name == *name).collect();
-            if scope != 0 && !binds.is_empty() {
-                for bind in binds {
-                    match &bind.value {
-                        Value::Param(_) | Value::Def(_) | Value::Import(_) => {
-                            self.resolved(value, at, name)
-                        }
-                        value => self.visit(
-                            value,
-                            At {
-                                item: at.item,
-                                scope: bind.origin,
-                            },
-                            name,
-                        ),
+        let names = self.names;
+        for here in names.outward(at) {
+            let mut known = false;
+            for bind in names.scope(here).bound(name) {
+                known = true;
+                match &bind.value {
+                    Value::Param(_) | Value::Def(_) | Value::Import(_) => {
+                        self.resolved(value, at, name)
                     }
+                    bound => self.visit(bound, at.sibling(bind.origin), name),
                 }
+            }
+            if known {
                 return;
             }
-            if scope == 0 {
-                break;
-            }
-            scope = here.parent;
         }
-        let Some((_, binds)) = self.names.module().find(|(n, _)| *n == name.as_str()) else {
-            return;
-        };
-        for (origin, bound) in binds {
+        for (origin, bound) in names.bound(name) {
             match bound {
                 Value::Def(_) | Value::Import(_) => self.resolved(value, at, name),
                 bound => self.visit(bound, *origin, name),
