@@ -68,6 +68,7 @@ pub fn read_file(path: &Path) -> Result<Option<Content>, Error> {
 /// First every file is compared: one that is `new` already counts as done (so that a call that was
 /// interrupted can be repeated), one that is neither `new` nor `expected` fails the whole call before
 /// anything is touched. If a write fails later on, those already made are taken back.
+/// What a kill left beside one of these files is removed, also if there is nothing else to do.
 /// Folders are made as needed, and removed when their last file goes, as git does it.
 ///
 /// # Errors
@@ -80,6 +81,9 @@ pub fn swap_files(root: &Path, swaps: &[Swap]) -> Result<(), Error> {
 /// [`swap_files`]; returns the changes that were really made, in their order.
 pub(crate) fn swap(root: &Path, swaps: &[Swap], modes: Modes) -> Result<Vec<Swap>, Error> {
     let open = check(root, swaps, modes)?;
+    for swap in swaps {
+        let _ = fs::remove_file(beside(&root.join(&swap.path)));
+    }
     let mut done: Vec<Swap> = Vec::new();
     // A file may have to make room for a folder of its name.
     let (removals, writes): (Vec<_>, Vec<_>) = open.into_iter().partition(|s| s.new.is_none());

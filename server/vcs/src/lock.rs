@@ -8,8 +8,9 @@
 //! lock is abandoned, and only then removes it. Another program's lock is never touched.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use git2::Index;
@@ -36,7 +37,7 @@ impl IndexLock {
     pub(crate) fn take(git_dir: &Path) -> Result<Self, Error> {
         let lock = git_dir.join("index.lock");
         let failed = |error| Error::io("cannot lock the index with", &lock, &error);
-        let mut file = match create(&lock) {
+        let file = match create(&lock) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 if !remove_abandoned(&lock) {
                     return Err(Error::Locked { file: lock });
@@ -45,23 +46,18 @@ impl IndexLock {
             }
             other => other.map_err(failed)?,
         };
-        // Where the file system has no such locks, a lock left by a kill has to be removed by hand,
-        // as git's own.
-        let _ = file.try_lock();
-        let held = file.write_all(MARK).map_err(failed);
         let index = git_dir.join("index");
         let stamp = index
             .metadata()
             .ok()
             .and_then(|metadata| Some((metadata.modified().ok()?, metadata.permissions())));
-        let this = Self {
+        Ok(Self {
             file: Some(file),
             lock,
             index,
             new: git_dir.join("index.tileperf"),
             stamp,
-        };
-        held.map(|()| this)
+        })
     }
 
     /// A copy of the index as it is now, to be changed and [`prepare`](Self::prepare)d.
@@ -122,8 +118,32 @@ impl Drop for IndexLock {
     }
 }
 
-fn create(lock: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(lock)
+/// Makes the lock, with its text in it and held, from the first moment it is seen.
+fn create(lock: &Path) -> io::Result<File> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("index.tileperf-lock-{}-{count}", std::process::id());
+    let own = lock.with_file_name(name);
+    let file = marked(&own)?;
+    let linked = fs::hard_link(&own, lock);
+    let _ = fs::remove_file(&own);
+    match linked {
+        Ok(()) => Ok(file),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+        // A file system without hard links: the text comes a moment later.
+        Err(_) => marked(lock),
+    }
+}
+
+fn marked(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    // Where there are no such locks, one that a kill left has to be removed by hand, as git's own.
+    let _ = file.try_lock();
+    if let Err(error) = file.write_all(MARK) {
+        let _ = fs::remove_file(path);
+        return Err(error);
+    }
+    Ok(file)
 }
 
 /// Removes `lock` if one of us left it and is gone.

@@ -15,6 +15,7 @@ mod committing;
 mod converting;
 mod ending;
 mod large;
+mod racing;
 mod reading;
 mod starting;
 mod swapping;
