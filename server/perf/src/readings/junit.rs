@@ -8,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions, TextPos};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::{Frame, Outcome, Reading, ReadingsError, literal, printed, timing, trace};
+use super::{Frame, Outcome, Reading, ReadingsError, literal, printed, trace};
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -247,23 +247,13 @@ fn records(
     });
     for property in properties {
         let line = document.text_pos_at(property.range().start).row;
-        let shape = |missing| ReadingsError::Shape {
-            line,
-            configuration: configuration.clone(),
-            missing,
-        };
         let value = property.attribute("value").unwrap_or_default();
         let record = literal::parse(value).map_err(|source| ReadingsError::Literal {
             line,
             configuration: configuration.clone(),
             source,
         })?;
-        for (backend, directions) in record.entries().ok_or(shape("dictionary of backends"))? {
-            let backend = backend.text().ok_or(shape("name of a backend"))?;
-            readings.extend(
-                timing::from_record(configuration, backend, directions, 1.0).map_err(shape)?,
-            );
-        }
+        readings.extend(super::benchmark(configuration, &record, line)?);
     }
     if readings.is_empty() {
         let outputs = case

@@ -231,6 +231,35 @@ pub enum ReadingsError {
     Nothing,
 }
 
+/// The readings of a `benchmark` record `{'cutile': {'forward': {...}}}` of a test. `line` is where
+/// it stands, for messages.
+pub(crate) fn benchmark(
+    configuration: &SmolStr,
+    record: &literal::Literal,
+    line: u32,
+) -> Result<Vec<Reading>, ReadingsError> {
+    let shape = |missing| ReadingsError::Shape {
+        line,
+        configuration: configuration.clone(),
+        missing,
+    };
+    let mut readings = Vec::new();
+    for (backend, directions) in record.entries().ok_or(shape("dictionary of backends"))? {
+        let backend = backend.text().ok_or(shape("name of a backend"))?;
+        readings
+            .extend(timing::from_record(configuration, backend, directions, 1.0).map_err(shape)?);
+    }
+    Ok(readings)
+}
+
+/// The printed records of one test's output.
+pub(crate) fn printed_records(
+    output: &str,
+    configuration: &SmolStr,
+) -> Result<Vec<Reading>, ReadingsError> {
+    printed::records(output, configuration)
+}
+
 /// Reads what a benchmark command printed: records first, else tables.
 pub fn from_output(text: &str) -> Result<Vec<Reading>, ReadingsError> {
     let printed = printed::parse(text)?;

@@ -1,0 +1,182 @@
+//! Judging samples while they are taken, and what they come to.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::event::{Event, Measured, Stage};
+use crate::readings::{Key, SetComparison};
+use crate::run::pairs::{Sampled, Watcher};
+use crate::stats::{Pair, Plan, Ratios, Variant, estimate, noise};
+use crate::verdict::{
+    Candidate, ConfigurationVerdict, Correctness, Evidence, Judged, decide, judge,
+};
+
+use super::Loop;
+use super::run::Running;
+
+/// Everything that a comparison gave.
+pub(super) struct Comparison {
+    /// By configuration.
+    pub(super) measured: Vec<Measured>,
+    /// How the two sides' configurations differ.
+    pub(super) sets: SetComparison,
+}
+
+impl Loop<'_> {
+    /// Measures the two variants of a run against each other. `looks`: at most so many.
+    pub(super) fn compare(
+        &mut self,
+        running: &mut Running,
+        looks: usize,
+    ) -> Result<(Sampled, Comparison), Error> {
+        let probe = self.options.probe;
+        let mut watcher = Watch {
+            owner: self,
+            running,
+            decided: BTreeMap::new(),
+            stage: None,
+        };
+        // The bench borrows what the watcher changes; it needs none of that.
+        let (plan, root) = (
+            watcher.owner.session.plan.clone(),
+            watcher.owner.store.root().to_owned(),
+        );
+        let (folder, bytecode, helper) = (
+            watcher.running.folder.clone(),
+            watcher.running.bytecode.clone(),
+            watcher.running.helper.clone(),
+        );
+        let cancel = watcher.owner.options.cancel.clone();
+        let bench = crate::run::Bench {
+            plan: &plan,
+            root: &root,
+            helper: helper.as_deref(),
+            folder: &folder,
+            bytecode: &bytecode,
+            deadline: watcher.running.deadline,
+            cancel: &cancel,
+        };
+        let sampled = bench.pairs(probe, &mut watcher, looks)?;
+        let decided = watcher.decided;
+        let mut measured = Vec::new();
+        for (key, pairs) in &sampled.pairs {
+            let Some(verdict) = decided.get(key) else {
+                continue;
+            };
+            measured.push(Measured {
+                weight: self.weight(key),
+                base: median(pairs.iter().map(|p| p.base.cost)),
+                candidate: median(pairs.iter().map(|p| p.candidate.cost)),
+                is_time: sampled.is_time.get(key).copied().unwrap_or(true),
+                verdict: verdict.clone(),
+                key: key.clone(),
+            });
+        }
+        let sets = sampled.sets.clone();
+        Ok((sampled, Comparison { measured, sets }))
+    }
+
+    /// What a configuration counts in the total.
+    fn weight(&self, key: &Key) -> f64 {
+        (self.session.plan.weights.iter())
+            .find(|(part, _)| key.configuration.contains(part.as_str()))
+            .map_or(1.0, |(_, weight)| *weight)
+    }
+
+    /// The noise of an A/A comparison by configuration. A configuration whose samples give none is
+    /// left out and counts as too noisy for any FASTER.
+    pub(super) fn noise_of(sampled: &Sampled) -> Vec<(Key, crate::stats::Noise)> {
+        (sampled.pairs.iter())
+            .filter_map(|(key, pairs)| {
+                let ratios = Ratios::of(pairs).ok()?;
+                let found = noise(&ratios, sampled.plan, sampled.plan.last_look()).ok()?;
+                Some((key.clone(), found))
+            })
+            .collect()
+    }
+}
+
+/// Takes part in a measurement: puts variants in place, judges at each look, writes events.
+struct Watch<'w, 'l> {
+    owner: &'w mut Loop<'l>,
+    running: &'w mut Running,
+    decided: BTreeMap<Key, ConfigurationVerdict>,
+    stage: Option<Stage>,
+}
+
+impl Watcher for Watch<'_, '_> {
+    fn place(&mut self, variant: Variant) -> Result<PathBuf, Error> {
+        self.owner.place(self.running, variant)
+    }
+
+    fn warming(&mut self, variant: Variant) -> Result<(), Error> {
+        if self.stage == Some(Stage::Measuring) {
+            return Ok(());
+        }
+        self.stage = Some(Stage::Warming);
+        let note = crate::run::execute::name(variant);
+        self.owner.stage(self.running, Stage::Warming, Some(note))
+    }
+
+    fn wants_more(&mut self, key: &Key, pairs: &[Pair], plan: Plan, more: bool) -> bool {
+        let detectable = match self.owner.session.noise(key) {
+            Some(noise) => noise.detectable,
+            // Never compared with itself: nothing is known of how quiet it is.
+            None => f64::INFINITY,
+        };
+        let found = Ratios::of(pairs).and_then(|ratios| estimate(&ratios, plan));
+        let Ok(estimate) = found else {
+            return more;
+        };
+        let verdict = judge(&Evidence {
+            estimate,
+            detectable,
+            more,
+            floor: None,
+        });
+        let wants_more = verdict.wants_more();
+        self.decided.insert(key.clone(), verdict);
+        wants_more
+    }
+
+    fn open(&mut self, sets: &SetComparison) -> Vec<Key> {
+        let configurations = (self.decided.iter())
+            .map(|(key, verdict)| Judged {
+                key: key.clone(),
+                weight: self.owner.weight(key),
+                verdict: verdict.clone(),
+            })
+            .collect();
+        let decision = decide(&Candidate {
+            correctness: Correctness::Passed,
+            configurations,
+            sets: sets.clone(),
+            against_start: None,
+        });
+        decision.open().cloned().collect()
+    }
+
+    fn looked(&mut self, pairs: usize, decided: usize, of: usize) -> Result<(), Error> {
+        if self.stage != Some(Stage::Measuring) {
+            self.stage = Some(Stage::Measuring);
+            self.owner.stage(self.running, Stage::Measuring, None)?;
+        }
+        self.owner.record(Event::Looked {
+            run: self.running.run,
+            pairs,
+            decided,
+            of,
+        })
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}

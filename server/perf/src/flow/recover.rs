@@ -1,0 +1,163 @@
+//! After a kill at any instant: the journal and the repository say where it was.
+
+use tileperf_vcs::Swap;
+
+use crate::error::Error;
+use crate::event::{Event, RunEnd, RunKind, Stored};
+use crate::records::Row;
+use crate::session::Run;
+
+use super::Loop;
+
+impl Loop<'_> {
+    /// Finishes or undoes what a vanished process left. The lock is held, so it has vanished.
+    pub(super) fn recover(&mut self) -> Result<(), Error> {
+        self.recover_branch()?;
+        let Some(run) = self.session.open_run().cloned() else {
+            return Ok(());
+        };
+        self.put_back(&run)?;
+        let (end, row) = match (&run.decision, run.kind) {
+            (Some((_, decision)), RunKind::Iteration) => {
+                if !run.kept && decision.keeps() {
+                    self.keep_again(&run)?;
+                } else if !decision.keeps() && run.conflict.is_none() {
+                    self.revert(run.run)?;
+                }
+                (RunEnd::Completed, self.row_of(&run))
+            }
+            (_, RunKind::Baseline) if run.kept => (RunEnd::Completed, self.baseline_row(&run)),
+            _ => (RunEnd::Interrupted, None),
+        };
+        let has_row = row.is_some();
+        self.record(Event::RunEnded {
+            run: run.run,
+            end,
+            row,
+            seconds: 0.0,
+        })?;
+        if has_row {
+            self.stop_by_rule()?;
+        }
+        self.write_table()
+    }
+
+    /// A setup that was killed before its branch was made: make it.
+    fn recover_branch(&mut self) -> Result<(), Error> {
+        let (Some(repo), Some(git)) = (&self.repo, &self.session.git) else {
+            return Ok(());
+        };
+        let untouched = self.session.runs.is_empty() && !self.session.phase.is_over();
+        if untouched
+            && repo.branch_tip(&git.session_branch)?.is_none()
+            && Some(repo.head()?) == self.original_head()
+        {
+            repo.start_branch(&git.session_branch)?;
+        }
+        Ok(())
+    }
+
+    /// In place, a variant's files may stand in the user's tree: put back what was there before the
+    /// run. A file that is none of the variants has been changed by the user since and stays.
+    fn put_back(&mut self, run: &Run) -> Result<(), Error> {
+        if run.placing.is_none() {
+            return Ok(());
+        }
+        let own: Vec<Stored> = match &run.tried {
+            Some(tried) => tried.candidate.clone(),
+            None => self
+                .first_standing(run)
+                .unwrap_or_else(|| self.session.base.clone()),
+        };
+        let found = self.on_disk()?;
+        let mut swaps = Vec::new();
+        for (stored, file) in own.iter().zip(found) {
+            let wanted = self.store.get(stored)?;
+            let other = self.session.base.iter().find(|b| b.path == stored.path);
+            let Some(base) = other else { continue };
+            let base = self.store.get(base)?;
+            if file.content == base.content && file.content != wanted.content {
+                swaps.push(Swap {
+                    path: wanted.path,
+                    expected: base.content,
+                    new: wanted.content,
+                });
+            }
+        }
+        match self.swap(run.run, &swaps) {
+            Err(Error::Conflict { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// What stood in the user's tree before a run exchanged anything.
+    fn first_standing(&self, run: &Run) -> Option<Vec<Stored>> {
+        let entries = crate::journal::read(&self.store.journal()).ok()?;
+        entries.into_iter().find_map(|entry| match entry.event {
+            Event::Placing { run: of, from, .. } if of == run.run => Some(from),
+            _ => None,
+        })
+    }
+
+    /// Keeps a change whose commit may have been made already.
+    fn keep_again(&mut self, run: &Run) -> Result<(), Error> {
+        let (Some(repo), Some(tried)) = (&self.repo, &run.tried) else {
+            return self.keep(run.run);
+        };
+        let head = repo.head()?;
+        if let Some(commit) = head.commit()
+            && Some(commit) != self.base_commit()
+        {
+            let there = repo.read_files_at(&self.git, commit, &self.session.plan.files)?;
+            let wanted = self.get_all(&tried.candidate)?;
+            if there == wanted {
+                return self.record(Event::Kept {
+                    run: run.run,
+                    commit: Some(commit.to_string()),
+                });
+            }
+        }
+        self.keep(run.run)
+    }
+
+    fn row_of(&self, run: &Run) -> Option<Row> {
+        let (candidate, decision) = run.decision.as_ref()?;
+        let passed = candidate.correctness == crate::verdict::Correctness::Passed;
+        // The base that it was measured against.
+        let base = (self.session.runs.iter().rev())
+            .find(|r| r.kept && !r.undone && r.run < run.run)
+            .and_then(|r| r.row.as_ref())
+            .map(|r| r.latency_ms)?;
+        let ratio = crate::session::total_latency(&run.measured, |m| m.candidate / m.base);
+        Some(Row {
+            iteration: run.iteration,
+            optimization: run.tried.as_ref()?.optimization.clone(),
+            latency_ms: if passed {
+                base * ratio.unwrap_or(1.0)
+            } else {
+                base
+            },
+            correctness: match passed {
+                true => crate::records::Correctness::Pass,
+                false => crate::records::Correctness::Fail,
+            },
+            status: decision.status(),
+        })
+    }
+
+    fn baseline_row(&self, run: &Run) -> Option<Row> {
+        let latency =
+            crate::session::total_latency(&run.measured, |m| f64::midpoint(m.base, m.candidate))?;
+        let failed = run.tests.iter().any(|t| !t.failures.is_empty());
+        Some(Row {
+            iteration: 0,
+            optimization: "baseline".to_owned(),
+            latency_ms: latency,
+            correctness: match failed {
+                false => crate::records::Correctness::Pass,
+                true => crate::records::Correctness::Fail,
+            },
+            status: crate::records::Status::Keep,
+        })
+    }
+}
