@@ -10,6 +10,7 @@ mod calls;
 mod parts;
 mod paths;
 mod resolver;
+mod scopes;
 
 use std::cell::OnceCell;
 
@@ -19,7 +20,7 @@ use smol_str::SmolStr;
 pub(crate) use self::callers::Caller;
 pub(crate) use self::paths::is_api;
 use self::resolver::Resolver;
-use super::scan::{Call, Scan, Scope};
+use super::scan::{Call, Scan};
 use super::value::Value;
 
 /// A scope of an item.
@@ -97,20 +98,6 @@ impl<'a> Names<'a> {
             package: package.to_owned(),
             calls: OnceCell::new(),
         }
-    }
-
-    pub(crate) fn scope(&self, at: At) -> &'a Scope {
-        &self.scans[at.item].scopes[at.scope]
-    }
-
-    /// The scope that encloses another; the module's encloses itself.
-    pub(crate) fn parent(&self, at: At) -> At {
-        at.sibling(self.scope(at).parent)
-    }
-
-    /// A scope and those that enclose it, from the inside out, the module's left out.
-    pub(crate) fn outward(&self, at: At) -> impl Iterator<Item = At> {
-        std::iter::successors(Some(at), |at| Some(self.parent(*at))).take_while(|at| at.scope != 0)
     }
 
     /// Module-level names and what they are bound to.

@@ -15,6 +15,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::{ItemFacts, SiteKind, Span};
 
 pub(crate) use self::calls::{Call, CallArg, RawAccess};
+pub(crate) use self::definitions::Def;
 pub(crate) use self::scopes::{Scope, ScopeKind};
 use super::guard;
 use super::value::Value;
