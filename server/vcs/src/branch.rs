@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use git2::{Branch, BranchType, ErrorCode, Reference};
 
 use crate::error::Error;
+use crate::lock::IndexLock;
 use crate::repo::{Head, Repo};
 use crate::version::CommitId;
 
@@ -30,12 +31,13 @@ impl Repo {
     /// Then HEAD is as it was, and there is no new branch.
     pub fn start_branch(&self, name: &str) -> Result<Started, Error> {
         self.root().ok_or(Error::Bare)?;
-        self.ready()?;
         if !Branch::name_is_valid(name).unwrap_or(false) {
             return Err(Error::InvalidName {
                 name: name.to_owned(),
             });
         }
+        let lock = self.lock_index()?;
+        self.ready()?;
         let from = self.head()?;
         let Some(commit) = from.commit() else {
             let branch = from.to_string();
@@ -51,6 +53,7 @@ impl Repo {
         self.not_elsewhere(name)?;
         let log = format!("branch: Created from {}", commit.short());
         let full = format!("refs/heads/{name}");
+        lock.announce(&full, &commit.to_string())?;
         match self.git.reference(&full, commit.0, false, &log) {
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::Exists => {
@@ -65,7 +68,7 @@ impl Repo {
             name: name.to_owned(),
             commit,
         };
-        if let Err(error) = self.point_head(&from, &on) {
+        if let Err(error) = self.point_head(&lock, &from, &on) {
             // Nobody can have used a branch that is a moment old; if so, it is theirs.
             let _ = self.delete_branch(name, commit);
             return Err(error);
@@ -155,13 +158,14 @@ impl Repo {
     }
 
     /// Lets HEAD name `to` if it still names `from`. The index and the files are the caller's.
-    pub(crate) fn point_head(&self, from: &Head, to: &Head) -> Result<(), Error> {
+    pub(crate) fn point_head(&self, lock: &IndexLock, from: &Head, to: &Head) -> Result<(), Error> {
         self.expect_head(from)?;
         let log = format!("checkout: moving from {} to {}", short(from), short(to));
         let moved = match to {
             Head::Branch { name, .. } | Head::Unborn { name } => {
                 self.not_elsewhere(name)?;
                 let target = format!("refs/heads/{name}");
+                lock.announce("HEAD", &format!("ref: {target}"))?;
                 match from.branch() {
                     Some(old) => {
                         let old = format!("refs/heads/{old}");
@@ -172,7 +176,10 @@ impl Repo {
                     None => self.git.reference_symbolic("HEAD", &target, true, &log),
                 }
             }
-            Head::Detached { commit } => self.git.reference("HEAD", commit.0, true, &log),
+            Head::Detached { commit } => {
+                lock.announce("HEAD", &commit.to_string())?;
+                self.git.reference("HEAD", commit.0, true, &log)
+            }
         };
         moved.map(drop).map_err(|error| {
             if error.code() == ErrorCode::Modified {
@@ -183,7 +190,13 @@ impl Repo {
     }
 
     /// Moves what is checked out, branch or bare commit, from its commit to `new`.
-    pub(crate) fn advance(&self, on: &Head, new: CommitId, log: &str) -> Result<(), Error> {
+    pub(crate) fn advance(
+        &self,
+        lock: &IndexLock,
+        on: &Head,
+        new: CommitId,
+        log: &str,
+    ) -> Result<(), Error> {
         let (name, commit) = match on {
             Head::Branch { name, commit } => (format!("refs/heads/{name}"), *commit),
             Head::Detached { commit } => ("HEAD".to_owned(), *commit),
@@ -193,6 +206,7 @@ impl Repo {
                 });
             }
         };
+        lock.announce(&name, &new.to_string())?;
         let moved = self
             .git
             .reference_matching(&name, new.0, true, commit.0, log);

@@ -112,7 +112,7 @@ impl Repo {
         let head = Head::Detached { commit };
         let present = self.head()?;
         if present != head {
-            self.point_head(&present, &head)?;
+            self.point_head(&self.lock_index()?, &present, &head)?;
         }
         Ok(brought)
     }

@@ -10,7 +10,6 @@ use git2::{
 
 use crate::disk::{self, Modes};
 use crate::error::Error;
-use crate::lock::IndexLock;
 use crate::program::GitProgram;
 use crate::repo::{Head, Repo};
 use crate::version::{CommitId, Content, FileVersion, path_bytes};
@@ -82,7 +81,8 @@ impl Repo {
     /// [`Error::Staged`] (the index has a third version of a file, which would be lost),
     /// [`Error::Conflicted`], [`Error::NoIdentity`], [`Error::NotAFile`], [`Error::Outside`],
     /// [`Error::Unborn`], [`Error::Bare`], [`Error::GitProgram`], [`Error::Io`], [`Error::Git`].
-    /// After any of them, branch and index are as they were.
+    /// After any of them, branch and index are as they were. After a kill the index may be ahead of
+    /// the branch: the same call finishes it, [`settle_index`](Self::settle_index) takes it back.
     pub fn commit_files(
         &self,
         git: &dyn GitProgram,
@@ -120,7 +120,7 @@ impl Repo {
         message: &str,
         author: Option<&Identity>,
     ) -> Result<CommitId, Error> {
-        let lock = IndexLock::take(self.git_dir())?;
+        let lock = self.lock_index()?;
         // From here on no git that takes the lock can switch or commit.
         self.ready()?;
         self.expect_head(on)?;
@@ -137,9 +137,10 @@ impl Repo {
             self.put(&mut index, change)?;
         }
         lock.prepare(&mut index)?;
-        let subject = message.trim_start().lines().next().unwrap_or_default();
-        self.advance(on, new, &format!("commit: {subject}"))?;
         lock.publish()?;
+        let subject = message.trim_start().lines().next().unwrap_or_default();
+        self.advance(&lock, on, new, &format!("commit: {subject}"))
+            .inspect_err(|_| lock.restore())?;
         Ok(new)
     }
 

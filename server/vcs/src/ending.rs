@@ -8,7 +8,6 @@ use git2::Tree;
 use crate::commit::{Change, Identity, entry_of, nothing_lost, tree_of};
 use crate::disk;
 use crate::error::Error;
-use crate::lock::IndexLock;
 use crate::program::GitProgram;
 use crate::repo::{Head, Repo};
 use crate::version::{CommitId, Swap};
@@ -43,7 +42,7 @@ impl Repo {
     /// [`Error::Unborn`], [`Error::Git`].
     pub fn finish(&self, on: &Head, to: &Head, how: Finish<'_>) -> Result<Head, Error> {
         self.ready()?;
-        let _lock = IndexLock::take(self.git_dir())?;
+        let lock = self.lock_index()?;
         self.expect_head(on)?;
         let last = self.commit_of(on)?;
         let tip = CommitId(last.id());
@@ -81,7 +80,7 @@ impl Repo {
         };
         let Some(name) = branch else {
             let result = Head::Detached { commit: result };
-            self.point_head(on, &result)?;
+            self.point_head(&lock, on, &result)?;
             return Ok(result);
         };
         let at = |commit| Head::Branch {
@@ -91,10 +90,10 @@ impl Repo {
         let (before, after) = (at(present), at(result));
         if present != result {
             let log = format!("tileperf: finish {on}");
-            self.advance(&before, result, &log)?;
+            self.advance(&lock, &before, result, &log)?;
         }
-        if let Err(error) = self.point_head(on, &after) {
-            let _ = self.advance(&after, present, "tileperf: finish failed");
+        if let Err(error) = self.point_head(&lock, on, &after) {
+            let _ = self.advance(&lock, &after, present, "tileperf: finish failed");
             return Err(error);
         }
         Ok(after)
@@ -126,8 +125,9 @@ impl Repo {
         let target = self.present_state(to)?;
         let (changes, swaps) = self.way_back(git, on, to, &target, files)?;
 
-        let lock = IndexLock::take(self.git_dir())?;
-        // A run that was killed after it moved HEAD has only the index left to do.
+        let lock = self.lock_index()?;
+        // A run that was killed, or an index written back by another git, may have left only the
+        // index to do.
         let arrived = self.head()? == target;
         if !arrived {
             self.expect_head(on)?;
@@ -144,16 +144,17 @@ impl Repo {
                 self.put(&mut index, change)?;
             }
             lock.prepare(&mut index)?;
+            lock.publish()?;
             if arrived {
                 return Ok(());
             }
-            self.point_head(on, &target)
+            self.point_head(&lock, on, &target)
+                .inspect_err(|_| lock.restore())
         })();
         if let Err(error) = moved {
             disk::take_back(root, &done, self.modes());
             return Err(error);
         }
-        lock.publish()?;
         Ok(target)
     }
 

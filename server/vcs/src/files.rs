@@ -1,6 +1,7 @@
 //! What git says about one file of the work tree.
 
 use std::path::Path;
+use std::time::Duration;
 
 use git2::{AttrCheckFlags, AttrValue, ErrorCode, Status};
 
@@ -80,17 +81,20 @@ impl Repo {
         Ok(self.index()?.get_path(&path, 0).is_none())
     }
 
-    /// Attributes are looked up in the index too.
+    /// The meaning of an error while looking up an attribute.
     pub(crate) fn attribute_error(&self, error: git2::Error) -> Error {
         Error::from_index(self.git_dir(), "cannot read .gitattributes", error)
     }
 
     /// The index as it is on the disk now; libgit2 by itself keeps the first one that it has read.
     pub(crate) fn index(&self) -> Result<git2::Index, Error> {
-        let failed = |error| Error::from_index(self.git_dir(), "cannot read the index", error);
-        let mut index = self.git.index().map_err(failed)?;
-        index.read(false).map_err(failed)?;
-        Ok(index)
+        let read = || {
+            let mut index = self.git.index()?;
+            index.read(false)?;
+            Ok(index)
+        };
+        steadily(read)
+            .map_err(|error| Error::from_index(self.git_dir(), "cannot read the index", error))
     }
 
     /// The filter that stands between the file `path` and the repository: the value of its `filter`
@@ -105,6 +109,8 @@ impl Repo {
 
     /// [`filter`](Self::filter) of a path that is relative already.
     pub(crate) fn filter_of(&self, path: &Path) -> Result<Option<String>, Error> {
+        // Attributes are looked up in the index as well.
+        self.index()?;
         let attribute = |name: &str| -> Result<Option<String>, Error> {
             let value = self
                 .git
@@ -123,4 +129,21 @@ impl Repo {
         let encoding = attribute("working-tree-encoding")?;
         Ok(encoding.map(|encoding| format!("working-tree-encoding={encoding}")))
     }
+}
+
+/// Reads something of the index, again if need be: libgit2 asks for its size and opens it in two
+/// steps, between which another program may replace it.
+pub(crate) fn steadily<T>(
+    mut read: impl FnMut() -> Result<T, git2::Error>,
+) -> Result<T, git2::Error> {
+    const ATTEMPTS: usize = 10;
+    for _ in 1..ATTEMPTS {
+        match read() {
+            Err(error) if error.message().starts_with("invalid data in index") => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            result => return result,
+        }
+    }
+    read()
 }

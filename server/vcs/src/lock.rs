@@ -5,7 +5,9 @@
 //!
 //! A process that is killed leaves its lock behind. Ours holds an operating-system lock on the file
 //! for as long as it lives and has a text of its own in it, so that the next of us can tell that a
-//! lock is abandoned, and only then removes it. Another program's lock is never touched.
+//! lock is abandoned, and only then removes it. Another program's lock is never touched. The text also
+//! names the references that were to be changed, and to what: libgit2 locks each for a moment, and a
+//! lock with just that content next to an abandoned one of ours was left by the same kill.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -17,6 +19,8 @@ use git2::Index;
 
 use crate::disk::flush_folder;
 use crate::error::Error;
+use crate::repo::Repo;
+use crate::version::bytes_path;
 
 const MARK: &[u8] = b"tileperf holds the index\n";
 
@@ -28,18 +32,22 @@ pub(crate) struct IndexLock {
     index: PathBuf,
     /// Where the new index is prepared.
     new: PathBuf,
+    /// Where the old one is kept until all is done.
+    old: PathBuf,
     /// Of the present index, if there is one.
     stamp: Option<(SystemTime, fs::Permissions)>,
 }
 
 impl IndexLock {
     /// Takes the lock of the work tree whose git folder is `git_dir`.
-    pub(crate) fn take(git_dir: &Path) -> Result<Self, Error> {
+    ///
+    /// `common_dir`: where the branches are.
+    pub(crate) fn take(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
         let lock = git_dir.join("index.lock");
         let failed = |error| Error::io("cannot lock the index with", &lock, &error);
         let file = match create(&lock) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                if !remove_abandoned(&lock) {
+                if !remove_abandoned(&lock, common_dir) {
                     return Err(Error::Locked { file: lock });
                 }
                 create(&lock).map_err(|_| Error::Locked { file: lock.clone() })?
@@ -56,13 +64,26 @@ impl IndexLock {
             lock,
             index,
             new: git_dir.join("index.tileperf"),
+            old: git_dir.join("index.tileperf-old"),
             stamp,
         })
+    }
+
+    /// Notes that the reference `name` is about to become `content`, before libgit2 locks it.
+    pub(crate) fn announce(&self, name: &str, content: &str) -> Result<(), Error> {
+        let line = format!("{name} {content}\n");
+        let Some(mut file) = self.file.as_ref() else {
+            return Ok(());
+        };
+        file.write_all(line.as_bytes())
+            .map_err(|error| Error::io("cannot write", &self.lock, &error))
     }
 
     /// A copy of the index as it is now, to be changed and [`prepare`](Self::prepare)d.
     pub(crate) fn copy(&self) -> Result<Index, Error> {
         let failed = |error| Error::io("cannot copy the index to", &self.new, &error);
+        // libgit2 locks what it writes; a kill may have left that too. It is ours under our lock.
+        let _ = fs::remove_file(self.new.with_extension("tileperf.lock"));
         match fs::copy(&self.index, &self.new) {
             Ok(_) => {}
             // No index yet: an empty one.
@@ -95,26 +116,53 @@ impl IndexLock {
         finish().map_err(|error| Error::io("cannot write the index", &self.new, &error))
     }
 
-    /// Puts the prepared index in place.
-    pub(crate) fn publish(self) -> Result<(), Error> {
+    /// Puts the prepared index in place. Until the lock is dropped, [`restore`](Self::restore) takes
+    /// that back.
+    ///
+    /// This goes before the branch is moved, not after it as git does: a commit of another program
+    /// that has read the new branch and the old index would take the change back without a word. The
+    /// other way round its commit fails, because the branch is not where it thought.
+    pub(crate) fn publish(&self) -> Result<(), Error> {
         let failed = |error| Error::io("cannot replace the index", &self.index, &error);
+        let _ = fs::remove_file(&self.old);
+        if self.stamp.is_some() && fs::hard_link(&self.index, &self.old).is_err() {
+            fs::copy(&self.index, &self.old).map_err(failed)?;
+        }
         fs::rename(&self.new, &self.index).map_err(failed)?;
         self.index
             .parent()
             .map_or(Ok(()), flush_folder)
             .map_err(failed)
     }
+
+    /// Puts the old index back.
+    pub(crate) fn restore(&self) {
+        // The error that made this necessary is the one to report.
+        let _ = if self.stamp.is_some() {
+            fs::rename(&self.old, &self.index)
+        } else {
+            fs::remove_file(&self.index)
+        };
+    }
 }
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.new);
+        let _ = fs::remove_file(&self.old);
         // Windows removes no file that is open; elsewhere the lock goes before its owner is seen
         // to be gone.
         if cfg!(windows) {
             self.file = None;
         }
         let _ = fs::remove_file(&self.lock);
+    }
+}
+
+impl Repo {
+    /// Keeps every git that changes index, HEAD or files out until it is dropped.
+    pub(crate) fn lock_index(&self) -> Result<IndexLock, Error> {
+        IndexLock::take(self.git_dir(), self.common_dir())
     }
 }
 
@@ -147,21 +195,44 @@ fn marked(path: &Path) -> io::Result<File> {
 }
 
 /// Removes `lock` if one of us left it and is gone.
-fn remove_abandoned(lock: &Path) -> bool {
+fn remove_abandoned(lock: &Path, common_dir: &Path) -> bool {
     let Ok(file) = OpenOptions::new().read(true).write(true).open(lock) else {
         return false;
     };
     let mut text = Vec::new();
-    let ours = (&file).take(100).read_to_end(&mut text).is_ok() && text == MARK;
-    if !ours {
+    if (&file).take(64 << 10).read_to_end(&mut text).is_err() {
         return false;
     }
+    let Some(references) = text.strip_prefix(MARK) else {
+        return false;
+    };
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return false,
     }
     // Between opening and locking, another of us may have replaced the abandoned one by its own.
-    is_same(&file, lock) && fs::remove_file(lock).is_ok()
+    if !is_same(&file, lock) {
+        return false;
+    }
+    for line in references.split(|&byte| byte == b'\n') {
+        let mut parts = line.splitn(2, |&byte| byte == b' ');
+        if let (Some(name), Some(content)) = (parts.next(), parts.next()) {
+            let folder = if name == b"HEAD" {
+                lock.parent().unwrap_or(common_dir)
+            } else {
+                common_dir
+            };
+            let mut file = name.to_owned();
+            file.extend_from_slice(b".lock");
+            let file = folder.join(bytes_path(&file));
+            // It may have been killed before or while it wrote.
+            let left = fs::read(&file).is_ok_and(|left| content.starts_with(left.trim_ascii()));
+            if left {
+                let _ = fs::remove_file(file);
+            }
+        }
+    }
+    fs::remove_file(lock).is_ok()
 }
 
 #[cfg(unix)]

@@ -7,6 +7,7 @@ use git2::{Delta, DiffOptions, FileMode, IndexEntryExtendedFlag, Status, StatusO
 use crate::commit::{Entry, entry_of, tree_of};
 use crate::disk::{self, Modes};
 use crate::error::Error;
+use crate::files::steadily;
 use crate::program::GitProgram;
 use crate::repo::Repo;
 use crate::version::{BlobId, CommitId, Content, FileVersion, Swap, bytes_path};
@@ -164,9 +165,7 @@ impl Repo {
             .include_ignored(false)
             .exclude_submodules(true);
         let index = self.index()?;
-        let statuses = self
-            .git
-            .statuses(Some(&mut options))
+        let statuses = steadily(|| self.git.statuses(Some(&mut options)))
             .map_err(Error::while_("cannot read the status of the work tree"))?;
         let mut changed = Vec::new();
         for entry in statuses.iter() {

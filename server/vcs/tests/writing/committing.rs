@@ -292,66 +292,6 @@ fn a_commit_in_between_is_seen_at_the_last_moment() {
 }
 
 #[test]
-fn a_held_lock_changes_nothing_and_an_abandoned_one_of_ours_is_cleared() {
-    let place = Place::new();
-    let tree = started(&place);
-    let lock = tree.0.join(".git/index.lock");
-    let before = (tree.head(), tree.read(".git/index"));
-    let files = [plain("kernel.py", "second\n")];
-    for text in ["", "DIRC"] {
-        std::fs::write(&lock, text).unwrap();
-        let error = commit(&tree.repo(), &tree.head(), &files).unwrap_err();
-        assert_eq!(error, Error::Locked { file: lock.clone() });
-        assert_eq!((tree.head(), tree.read(".git/index")), before);
-        assert_eq!(std::fs::read_to_string(&lock).unwrap(), text);
-    }
-    // One of us that lives.
-    std::fs::write(&lock, "tileperf holds the index\n").unwrap();
-    let alive = std::fs::File::open(&lock).unwrap();
-    alive.lock().unwrap();
-    assert!(matches!(
-        commit(&tree.repo(), &tree.head(), &files),
-        Err(Error::Locked { .. })
-    ));
-    // And has died.
-    drop(alive);
-    commit(&tree.repo(), &tree.head(), &files).unwrap();
-    assert!(!lock.exists());
-
-    let branch = tree.0.join(".git/refs/heads/perf.lock");
-    std::fs::write(&branch, "").unwrap();
-    let before = (tree.head(), tree.read(".git/index"));
-    let error = commit(&tree.repo(), &tree.head(), &[plain("kernel.py", "3\n")]).unwrap_err();
-    assert_eq!(error, Error::Locked { file: branch });
-    assert_eq!((tree.head(), tree.read(".git/index")), before);
-    assert!(!lock.exists());
-}
-
-#[test]
-fn a_kill_between_branch_and_index_is_caught_up() {
-    let place = Place::new();
-    let tree = started(&place);
-    tree.write("other.py", "staged\n");
-    tree.quiet(["add", "other.py"]);
-    let before = tree.head().commit().unwrap();
-    let index = tree.read(".git/index");
-    tree.write("kernel.py", "second\n");
-    tree.write("new.py", "new\n");
-    let files = [plain("kernel.py", "second\n"), plain("new.py", "new\n")];
-    commit(&tree.repo(), &tree.head(), &files).unwrap();
-    // As the kill leaves it.
-    tree.write(".git/index", index);
-    tree.write(".git/index.lock", "tileperf holds the index\n");
-    assert_eq!(tree.status().len(), 4);
-
-    tree.repo().catch_up(&NoGit, before, &tree.head()).unwrap();
-    assert_eq!(tree.status(), ["M  other.py"]);
-    let index = tree.read(".git/index");
-    tree.repo().catch_up(&NoGit, before, &tree.head()).unwrap();
-    assert_eq!(tree.read(".git/index"), index);
-}
-
-#[test]
 fn what_cannot_be_committed_is_refused() {
     let place = Place::new();
     let tree = started(&place);
