@@ -4,6 +4,7 @@
 //! Protocol, JSON-RPC or the terminal; what it shows comes from the engine as plain data.
 
 mod cli;
+mod dirs;
 mod logging;
 mod lsp;
 

@@ -19,5 +19,5 @@ pub use document::{Analyzed, Change, DocId};
 pub use engine::{Engine, Event, State, Status, UnknownDocument};
 pub use facts::FileFacts;
 pub use links::{Use, UseKind};
-pub use queries::{HoverText, Inlay, Lens, WorkspaceSymbol};
+pub use queries::{HoverText, Inlay, Lens, PerfTarget, WorkspaceSymbol};
 pub use view::Location;

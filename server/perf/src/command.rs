@@ -89,8 +89,8 @@ pub fn fill(
                     None => {
                         return Err(wrong(format!(
                             "needs a test file and none was found for {}; name one in \
-                             perf.test-file, or another command in perf.{what}",
-                            plan.kernel
+                             perf.kernels.{}.test-file, or another command in perf.{what}",
+                            plan.kernel, plan.kernel
                         )));
                     }
                 },
@@ -193,6 +193,6 @@ mod tests {
             Path::new("/"),
             Path::new("/j"),
         );
-        assert!(error.unwrap_err().to_string().contains("perf.test-file"));
+        assert!(error.unwrap_err().to_string().contains(".test-file"));
     }
 }

@@ -54,7 +54,7 @@ impl Trees {
         variant: Variant,
         commit: CommitId,
         files: &[Stored],
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<(), Error> {
         let root = self.root(variant);
         // Adding one that is there already brings it to the commit.
         repo.add_worktree(git, root, commit)?;
@@ -70,7 +70,7 @@ impl Trees {
                 tileperf_vcs::swap_files(root, &[swap])?;
             }
         }
-        Ok(root.to_owned())
+        Ok(())
     }
 
     /// Removes both. What cannot be removed is a warning: nothing depends on it.

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
 
 fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let root = workspace::root_of(&workspace::existing(&args.path)?);
-    let (engine, problems) = workspace::engine(vec![root], &args.settings);
+    let (engine, problems) = workspace::engine(vec![root], &args.settings, false);
     let rows = engine.settings().rows();
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {

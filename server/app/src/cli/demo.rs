@@ -79,7 +79,7 @@ impl Drop for Folder {
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let folder = write_samples(args.keep.as_deref())?;
     let root = workspace::existing(&folder.path)?;
-    let (engine, problems) = workspace::engine(vec![root.clone()], &args.settings);
+    let (engine, problems) = workspace::engine(vec![root.clone()], &args.settings, false);
     for problem in problems {
         tracing::warn!("{problem}");
     }

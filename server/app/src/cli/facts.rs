@@ -97,7 +97,7 @@ fn collect(given: &[Given], settings: &SettingsArgs) -> Vec<FileFacts> {
 /// An engine that has read the folders, and the files that were named as well as if they were open
 /// in an editor: whatever the index would leave out.
 fn index(roots: Vec<PathBuf>, settings: &SettingsArgs, named: &[Given]) -> Engine {
-    let (engine, problems) = workspace::engine(roots, settings);
+    let (engine, problems) = workspace::engine(roots, settings, false);
     for problem in problems {
         tracing::warn!("{problem}");
     }

@@ -10,6 +10,7 @@ mod demo;
 mod facts;
 mod facts_text;
 mod lsp;
+mod perf;
 mod workspace;
 
 use std::io;
@@ -37,6 +38,7 @@ enum Command {
     Lsp(lsp::LspArgs),
     Facts(facts::FactsArgs),
     Demo(demo::DemoArgs),
+    Perf(perf::PerfArgs),
     Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -83,6 +85,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Lsp(args) => lsp::run(&args),
         Command::Facts(args) => facts::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Perf(args) => perf::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Completions(args) => completions::run(&args, &mut Cli::command()),
     };

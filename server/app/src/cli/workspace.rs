@@ -41,17 +41,19 @@ pub(super) fn root_of(path: &Path) -> PathBuf {
     folder.ancestors().find(marked).unwrap_or(folder).to_owned()
 }
 
-/// An engine for some folders; nothing is read yet but the settings.
+/// An engine for some folders; nothing is read yet but the settings. `trusted`: the user has said so
+/// with the command.
 pub(super) fn engine(
     roots: Vec<PathBuf>,
     settings: &SettingsArgs,
+    trusted: bool,
 ) -> (Engine, Vec<SettingsProblem>) {
     let engine = Engine::new();
     let problems = engine.configure(
         roots,
         serde_json::Value::Null,
         settings.config.clone(),
-        false,
+        trusted,
     );
     (engine, problems)
 }

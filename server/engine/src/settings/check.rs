@@ -1,5 +1,7 @@
 //! From what was written to a checked [`Value`], or what is wrong with it.
 
+mod kernels;
+
 use std::collections::BTreeMap;
 
 use tileperf_analysis::arch::Arch;
@@ -42,8 +44,44 @@ impl Kind {
             Kind::TestFiles => read_test_files(raw),
             Kind::Environment => read_environment(raw),
             Kind::Directories => read_list("folders", raw, check_directory),
+            Kind::Command => read_command(raw).map(Value::List),
+            Kind::Weights => read_weights(raw),
+            Kind::Kernels => kernels::read(raw),
         }
     }
+}
+
+/// A command is a list already: splitting a string would be guessing at quotes.
+fn read_command(raw: &Raw) -> Result<Vec<String>, String> {
+    let arguments = match raw {
+        Raw::List(_) => texts("arguments", raw)?,
+        other => return Err(expected("a list of arguments", other)),
+    };
+    match arguments.first() {
+        Some(program) if !program.is_empty() => Ok(arguments),
+        _ => Err("must name a program".to_owned()),
+    }
+}
+
+fn read_weights(raw: &Raw) -> Result<Value, String> {
+    let wanted = "a table of parts of ids, each with a positive number";
+    let Raw::Table(entries) = raw else {
+        return Err(expected(wanted, raw));
+    };
+    let mut weights = BTreeMap::new();
+    for Entry { name, value, .. } in entries {
+        let text = match value {
+            Raw::Number(number) => number.to_string(),
+            Raw::Float(text) | Raw::Bare(text) => text.clone(),
+            other => return Err(expected(wanted, other)),
+        };
+        let is_weight = text.parse::<f64>().is_ok_and(|w| w.is_finite() && w > 0.0);
+        if !is_weight || name.is_empty() {
+            return Err(format!("must be {wanted}, but {name} is {text}"));
+        }
+        weights.insert(name.clone(), text);
+    }
+    Ok(Value::Texts(weights))
 }
 
 fn expected(wanted: &str, got: &Raw) -> String {

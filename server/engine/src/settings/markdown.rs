@@ -74,6 +74,9 @@ fn values(kind: Kind) -> String {
         Kind::TestFiles => "for each operation a path or a list of paths".to_owned(),
         Kind::Environment => "for each variable a string".to_owned(),
         Kind::Directories => "a list of folders".to_owned(),
+        Kind::Command => "a list of arguments".to_owned(),
+        Kind::Weights => "for each part of an id a number".to_owned(),
+        Kind::Kernels => "for each kernel a table".to_owned(),
     }
 }
 

@@ -40,7 +40,7 @@ pub use layer::{Layer, LayerKind, editor_trust};
 pub use markdown::markdown;
 pub use problem::{Place, SettingsProblem};
 pub use schema::{restricted_configurations, vscode_schema};
-pub use value::Value;
+pub use value::{KernelPerf, Value};
 
 /// Every setting, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +62,8 @@ pub struct Settings {
     pub watch: bool,
     /// The Python whose packages count, as written.
     pub python_path: Option<String>,
+    /// The experiment loop.
+    pub perf: Perf,
     /// Environment variables for children.
     pub environment: BTreeMap<String, String>,
     /// Directories trusted by the user, as written; see [`Settings::trusts`].
@@ -116,6 +118,33 @@ pub struct Tests {
     pub patterns: Vec<String>,
     /// Test files of single operations, beside what the patterns find.
     pub files: BTreeMap<String, Vec<String>>,
+}
+
+/// The experiment loop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Perf {
+    /// The command that checks results.
+    pub correctness: Vec<String>,
+    /// The command that times.
+    pub benchmark: Vec<String>,
+    /// What single kernels do differently.
+    pub kernels: BTreeMap<String, KernelPerf>,
+    /// Weights by part of a configuration's id; each text is a positive number.
+    pub weights: BTreeMap<String, String>,
+    /// Variable and value that turn searches off; the first counts.
+    pub search_switch: BTreeMap<String, String>,
+    /// `auto`, `cpu`, an index or a UUID.
+    pub device: Option<String>,
+    /// `auto`, `trees` or `in-place`.
+    pub place: Option<String>,
+    /// Seconds.
+    pub iteration_limit: u64,
+    /// Repeat items inside one process.
+    pub repeat: bool,
+    /// Record what ran.
+    pub record: bool,
+    /// Runs of editors outlive them.
+    pub detach: bool,
 }
 
 /// Where a value came from.

@@ -55,6 +55,7 @@ impl Settings {
             tests: Tests::default(),
             watch: false,
             python_path: None,
+            perf: Default::default(),
             environment: Default::default(),
             trust: Vec::new(),
             resolved: Vec::new(),

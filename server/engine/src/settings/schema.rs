@@ -61,6 +61,25 @@ fn shape(kind: Kind) -> Map<String, Json> {
             "minItems": 1,
             "uniqueItems": true,
         }),
+        Kind::Command => json!({ "type": "array", "items": strings, "minItems": 1 }),
+        Kind::Weights => json!({
+            "type": "object",
+            "additionalProperties": { "type": "number", "exclusiveMinimum": 0 },
+        }),
+        Kind::Kernels => json!({
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "properties": {
+                    "test-file": strings,
+                    "correctness": { "type": "array", "items": strings },
+                    "benchmark": { "type": "array", "items": strings },
+                    "files": { "type": "array", "items": strings },
+                    "goal": strings,
+                },
+                "additionalProperties": false,
+            },
+        }),
         Kind::Globs | Kind::Directories => json!({ "type": "array", "items": strings }),
         Kind::TestPatterns => json!({
             "type": "array",

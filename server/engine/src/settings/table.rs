@@ -57,6 +57,12 @@ pub enum Kind {
     Environment,
     /// A list of absolute directories.
     Directories,
+    /// A command as a list of arguments.
+    Command,
+    /// For each part of a configuration's id a positive number.
+    Weights,
+    /// For each kernel its own settings of the experiment loop.
+    Kernels,
 }
 
 /// Who may set a setting.
@@ -320,6 +326,142 @@ pub static TABLE: &[Setting] = &[
         doc: "Environment variables for the programs that tileperf starts.",
         example: "environment = { CUDA_VISIBLE_DEVICES = \"1\" }",
         apply: into!(Texts, environment),
+    },
+    Setting {
+        key: "perf.correctness",
+        kind: Kind::Command,
+        scope: Scope::Trusted,
+        default: || {
+            list(&[
+                "{python}",
+                "-m",
+                "pytest",
+                "{test_file}",
+                "-k",
+                "test_ and cutile and not test_perf",
+                "-v",
+            ])
+        },
+        doc: "The command that checks a kernel's results, as a list of arguments. Placeholders: \
+              `{python}`, `{root}`, `{file}`, `{kernel}`, `{op}`, `{test_file}`, `{junit}`. pytest is \
+              told to write a JUnit file; of any other command the exit code counts. The default is \
+              TileGym's.",
+        example: "perf.correctness = [\"{python}\", \"-m\", \"pytest\", \"tests/test_{op}.py\"]",
+        apply: into!(List, perf.correctness),
+    },
+    Setting {
+        key: "perf.benchmark",
+        kind: Kind::Command,
+        scope: Scope::Trusted,
+        default: || {
+            list(&[
+                "{python}",
+                "-m",
+                "pytest",
+                "{test_file}",
+                "-k",
+                "test_perf and cutile",
+                "-v",
+            ])
+        },
+        doc: "The command that times a kernel, with the placeholders of `perf.correctness`. It \
+              reports by a `benchmark` property of its tests, by lines `Cutile: {...} ms`, or by \
+              tables as Triton's `perf_report` prints them. Items of pytest are repeated in one \
+              process. The default is TileGym's; `--print-record` is added where the project's \
+              `conftest.py` knows it.",
+        example: "perf.benchmark = [\"{python}\", \"bench/bench_{op}.py\"]",
+        apply: into!(List, perf.benchmark),
+    },
+    Setting {
+        key: "perf.kernels",
+        kind: Kind::Kernels,
+        scope: Scope::Trusted,
+        default: || Value::Kernels(Default::default()),
+        doc: "Settings of single kernels: `test-file`, `correctness`, `benchmark`, `files` (more \
+              files that a change may touch) and `goal` (`0.30ms`, `1.2x`, `85%sol`). \
+              `tileperf perf init` writes them.",
+        example: "perf.kernels.scale_kernel = { test-file = \"tests/test_scale.py\", goal = \"1.2x\" }",
+        apply: into!(Kernels, perf.kernels),
+    },
+    Setting {
+        key: "perf.weights",
+        kind: Kind::Weights,
+        scope: Scope::Anywhere,
+        default: || Value::Texts(Default::default()),
+        doc: "What configurations count in the total, by a part of their id; 1 where none fits.",
+        example: "perf.weights = { \"float32\" = 0.5 }",
+        apply: into!(Texts, perf.weights),
+    },
+    Setting {
+        key: "perf.search-switch",
+        kind: Kind::Environment,
+        scope: Scope::Trusted,
+        default: || Value::Texts([("TILEGYM_DISABLE_AUTOTUNE".to_owned(), "1".to_owned())].into()),
+        doc: "The environment variable that turns the project's searches off. A change to code that \
+              searches has to pass its tests with and without it. The default is TileGym's.",
+        example: "perf.search-switch = { MY_PROJECT_NO_TUNE = \"1\" }",
+        apply: into!(Texts, perf.search_switch),
+    },
+    Setting {
+        key: "perf.device",
+        kind: Kind::Text,
+        scope: Scope::Anywhere,
+        default: || Value::Text(Some("auto".to_owned())),
+        doc: "What to measure on: `auto` (the first usable GPU), a GPU's index or UUID, or `cpu` for \
+              a project whose benchmarks run there.",
+        example: "perf.device = \"1\"",
+        apply: into!(Text, perf.device),
+    },
+    Setting {
+        key: "perf.place",
+        kind: Kind::Choice(&["auto", "trees", "in-place"]),
+        scope: Scope::Anywhere,
+        default: || Value::Text(Some("auto".to_owned())),
+        doc: "Where base and candidate are run: in work trees of their own, so that you can type on, \
+              or in place, where your files are exchanged meanwhile. `auto` takes trees where the \
+              project's tests pass in them.",
+        example: "perf.place = \"in-place\"",
+        apply: into!(Text, perf.place),
+    },
+    Setting {
+        key: "perf.iteration-limit",
+        kind: Kind::Number { min: 5, max: 7200 },
+        scope: Scope::Anywhere,
+        default: || Value::Number(600),
+        doc: "The seconds that one iteration may take, measuring included. Then everything that it \
+              started is ended and it counts as a crash.",
+        example: "perf.iteration-limit = 300",
+        apply: into!(Number, perf.iteration_limit),
+    },
+    Setting {
+        key: "perf.repeat",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: on,
+        doc: "Repeat the items of a pytest benchmark inside one process. Turned off, each sample is \
+              a run of the whole command.",
+        example: "perf.repeat = false",
+        apply: into!(Flag, perf.repeat),
+    },
+    Setting {
+        key: "perf.record",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: on,
+        doc: "Record in the project's processes which file was imported and what was launched. \
+              Without it nothing proves that the code under test is what ran.",
+        example: "perf.record = false",
+        apply: into!(Flag, perf.record),
+    },
+    Setting {
+        key: "perf.detach",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: || Value::Flag(false),
+        doc: "Let runs that an editor starts go on when the editor ends or reloads. They can be \
+              attached to, and `tileperf perf stop` ends them.",
+        example: "perf.detach = true",
+        apply: into!(Flag, perf.detach),
     },
     Setting {
         key: "server.path",

@@ -26,6 +26,29 @@ pub enum Value {
     Lists(BTreeMap<String, Vec<String>>),
     /// A text for each name.
     Texts(BTreeMap<String, String>),
+    /// Settings for each kernel.
+    Kernels(BTreeMap<String, KernelPerf>),
+}
+
+/// What the experiment loop does differently for one kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct KernelPerf {
+    /// Its test file, relative to the workspace folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_file: Option<String>,
+    /// Its correctness command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correctness: Option<Vec<String>>,
+    /// Its benchmark command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<Vec<String>>,
+    /// More files that a change may touch, relative to the workspace folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What to reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
 }
 
 impl Value {
@@ -40,6 +63,7 @@ impl Value {
             Value::List(value) => json!(value),
             Value::Lists(value) => json!(value),
             Value::Texts(value) => json!(value),
+            Value::Kernels(value) => json!(value),
         }
     }
 

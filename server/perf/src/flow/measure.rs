@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::event::{Event, Measured, Stage};
 use crate::readings::{Key, SetComparison};
 use crate::run::pairs::{Sampled, Watcher};
-use crate::stats::{Pair, Plan, Ratios, Variant, estimate, noise};
+use crate::stats::{Estimate, Pair, Plan, Ratios, Variant, between_processes, estimate, noise};
 use crate::verdict::{
     Candidate, ConfigurationVerdict, Correctness, Evidence, Judged, decide, judge,
 };
@@ -84,16 +84,36 @@ impl Loop<'_> {
             .map_or(1.0, |(_, weight)| *weight)
     }
 
-    /// The noise of an A/A comparison by configuration. A configuration whose samples give none is
-    /// left out and counts as too noisy for any FASTER.
-    pub(super) fn noise_of(sampled: &Sampled) -> Vec<(Key, crate::stats::Noise)> {
-        (sampled.pairs.iter())
-            .filter_map(|(key, pairs)| {
-                let ratios = Ratios::of(pairs).ok()?;
-                let found = noise(&ratios, sampled.plan, sampled.plan.last_look()).ok()?;
-                Some((key.clone(), found))
-            })
-            .collect()
+    /// The noise of the base against itself by configuration, from one or more comparisons, each with
+    /// processes of its own. A configuration whose samples give none is left out and counts as too
+    /// noisy for any FASTER.
+    pub(super) fn noise_of(rounds: &[Sampled]) -> Vec<(Key, crate::stats::Noise)> {
+        let Some(first) = rounds.first() else {
+            return Vec::new();
+        };
+        let plan = first.plan;
+        let mut found = Vec::new();
+        let mut effects = Vec::new();
+        for key in first.pairs.keys() {
+            let lists: Vec<&Vec<Pair>> = rounds.iter().filter_map(|r| r.pairs.get(key)).collect();
+            let own: Vec<Estimate> = (lists.iter())
+                .filter_map(|pairs| estimate(&Ratios::of(pairs).ok()?, plan).ok())
+                .collect();
+            let all: Vec<Pair> = lists.into_iter().flatten().copied().collect();
+            let all = Ratios::of(&all).and_then(|ratios| noise(&ratios, plan, plan.last_look()));
+            if let Ok(all) = all {
+                found.push((key.clone(), all));
+                effects.push(own);
+            }
+        }
+        // Whole runs are of a new process each: their spread is in the pairs already.
+        if plan == Plan::Samples {
+            let between = between_processes(&effects);
+            for ((_, noise), (between, draws)) in found.iter_mut().zip(between) {
+                *noise = noise.with_processes(between, draws, plan.last_look());
+            }
+        }
+        found
     }
 }
 
@@ -120,14 +140,19 @@ impl Watcher for Watch<'_, '_> {
     }
 
     fn wants_more(&mut self, key: &Key, pairs: &[Pair], plan: Plan, more: bool) -> bool {
+        let found = Ratios::of(pairs).and_then(|ratios| estimate(&ratios, plan));
+        let Ok(mut estimate) = found else {
+            return more;
+        };
         let detectable = match self.owner.session.noise(key) {
-            Some(noise) => noise.detectable,
+            Some(noise) => {
+                if plan == Plan::Samples {
+                    estimate = estimate.widened(noise.between, noise.draws);
+                }
+                noise.detectable
+            }
             // Never compared with itself: nothing is known of how quiet it is.
             None => f64::INFINITY,
-        };
-        let found = Ratios::of(pairs).and_then(|ratios| estimate(&ratios, plan));
-        let Ok(estimate) = found else {
-            return more;
         };
         let verdict = judge(&Evidence {
             estimate,

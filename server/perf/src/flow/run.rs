@@ -36,6 +36,8 @@ pub(super) struct Running {
     /// The changeable files of the two variants.
     pub(super) base: Vec<Stored>,
     pub(super) candidate: Vec<Stored>,
+    /// Variants whose tree was brought to its state in this run.
+    brought: Vec<Variant>,
     /// What stands in the user's tree, when measuring in place.
     pub(super) standing: Vec<Stored>,
     /// No other tileperf measures on this device meanwhile.
@@ -95,6 +97,7 @@ impl Loop<'_> {
             place: Place::InPlace,
             base,
             candidate,
+            brought: Vec::new(),
             standing,
             _device: lock,
         })
@@ -162,7 +165,11 @@ impl Loop<'_> {
             && let (Some(trees), Some(repo), Some(commit)) =
                 (self.trees(), &self.repo, self.base_commit())
         {
-            return trees.bring(repo, &self.git, &self.store, variant, commit, &files);
+            if !running.brought.contains(&variant) {
+                trees.bring(repo, &self.git, &self.store, variant, commit, &files)?;
+                running.brought.push(variant);
+            }
+            return Ok(trees.root(variant).to_owned());
         }
         self.stand(running, files)?;
         Ok(self.root().to_owned())

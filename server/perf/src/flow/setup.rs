@@ -35,6 +35,12 @@ pub fn set_up<'a>(root: &Path, plan: Plan, options: &'a Options<'a>) -> Result<L
             plan.file.display()
         )));
     }
+    for (what, command) in [
+        ("correctness", &plan.correctness),
+        ("benchmark", &plan.benchmark),
+    ] {
+        crate::command::fill(what, command, &plan, root, Path::new("junit.xml"))?;
+    }
     let repo = tracked(root, &plan)?;
     refuse_others(root, &plan, repo.as_ref())?;
     let found = read_files(repo.as_ref(), root, &plan.files)?;
@@ -134,6 +140,11 @@ fn tracked(root: &Path, plan: &Plan) -> Result<Option<Repo>, Error> {
     let repo = match Repo::discover(root.join(&plan.file)) {
         Ok(repo) => repo,
         Err(tileperf_vcs::Error::NotARepository { .. }) => return Ok(None),
+        // Backups do where libgit2 must not work; its reason is worth a word.
+        Err(error @ tileperf_vcs::Error::Refused { .. }) => {
+            tracing::warn!("the session does without git: {error}");
+            return Ok(None);
+        }
         Err(error) => return Err(error.into()),
     };
     if repo.root() != Some(root) {

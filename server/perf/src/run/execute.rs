@@ -113,11 +113,21 @@ impl Bench<'_> {
             .current_dir(root)
             .keep_output(4 << 20, 12 << 20)
             .timeout(self.left())
-            .cancel_with(self.cancel)
+            .cancel_with(self.cancel);
+        for (name, value) in &self.plan.environment {
+            guarded = guarded.env(name, value);
+        }
+        guarded = guarded
             .env("PYTHONPATH", self.python_path(root))
             // A same-size edit within a second runs the stale .pyc of the other variant.
             .env("PYTHONPYCACHEPREFIX", self.bytecode.join(variant))
             .env("PYTHONUNBUFFERED", "1");
+        // Two processes with other hash seeds are two programs; which is faster is chance.
+        if std::env::var_os("PYTHONHASHSEED").is_none()
+            && !self.plan.environment.contains_key("PYTHONHASHSEED")
+        {
+            guarded = guarded.env("PYTHONHASHSEED", "0");
+        }
         // What another loop around this one may have set is not for these processes.
         for name in [
             "TILEPERF_RECORD",
@@ -129,9 +139,6 @@ impl Bench<'_> {
         }
         if self.plan.device.starts_with("GPU-") {
             guarded = guarded.env("CUDA_VISIBLE_DEVICES", &self.plan.device);
-        }
-        for (name, value) in &self.plan.environment {
-            guarded = guarded.env(name, value);
         }
         if self.helper.is_some() {
             let files = serde_json::to_string(&self.plan.files).unwrap_or_default();

@@ -77,7 +77,10 @@ pub struct Estimate {
     pub standard_error: f64,
     /// Pairs behind it.
     pub pairs: usize,
-    /// Blocks (of one A B B A each) that these pairs are from.
+    /// Blocks (of one A B B A each) that these pairs are from; fewer once it is [`widened`] by a
+    /// spread between processes that is known from few of them.
+    ///
+    /// [`widened`]: Self::widened
     pub blocks: usize,
     /// Pairs dropped for their clock.
     pub dropped: usize,
@@ -111,6 +114,32 @@ impl Estimate {
         (self.low.exp_m1(), self.high.exp_m1())
     }
 
+    /// The estimate with what two processes differ by although they run the same code: each of them
+    /// has its own addresses, its own hash seed, its own luck with the cache, and no number of pairs
+    /// from the same two processes averages that out. `between` is its standard deviation on the log
+    /// scale, known from `draws` comparisons.
+    #[must_use]
+    pub fn widened(self, between: f64, draws: usize) -> Self {
+        let within = self.standard_error;
+        if !(between > 0.0) || self.method == Method::Proven {
+            return self;
+        }
+        let draws = draws.max(1);
+        let half = Reference::Student(draws as u32).upper_quantile((1.0 - self.level) / 2.0);
+        let reach = half * between;
+        // Welch and Satterthwaite: the degrees of freedom of a sum of two variances.
+        let own = (self.blocks.max(2) - 1) as f64;
+        let degrees = (within.powi(2) + between.powi(2)).powi(2)
+            / (within.powi(4) / own + between.powi(4) / draws as f64);
+        Estimate {
+            low: self.effect - (self.effect - self.low).hypot(reach),
+            high: self.effect + (self.high - self.effect).hypot(reach),
+            standard_error: within.hypot(between),
+            blocks: degrees.floor() as usize + 1,
+            ..self
+        }
+    }
+
     /// One-sided chance of such data if the true log effect were at or below `margin`.
     pub fn p_above(&self, margin: f64) -> f64 {
         self.tail(self.effect - margin)
@@ -133,7 +162,7 @@ impl Estimate {
             Method::Proven => Reference::Normal,
             Method::Bootstrap => Reference::Student(self.blocks.max(2) as u32 - 1),
             Method::SignedRank | Method::StudentT => {
-                Reference::Student(self.pairs.max(2) as u32 - 1)
+                Reference::Student(self.pairs.min(self.blocks.max(2) * 2).max(2) as u32 - 1)
             }
         }
     }

@@ -1,0 +1,322 @@
+//! What every verb needs: the kernel that is meant, its session, trust, and a way to be interrupted.
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use tileperf_engine::{DocId, Engine, PerfTarget};
+use tileperf_perf::event::{Entry, Tried};
+use tileperf_perf::flow::{self, Loop, Options};
+use tileperf_perf::plan::Probe;
+use tileperf_perf::session::Phase;
+use tileperf_perf::store::Store;
+use tileperf_perf::verdict::Identity;
+use tileperf_perf::{Error, Session, journal};
+use tileperf_proc::CancelToken;
+
+use super::super::workspace::{self, SettingsArgs};
+use super::device;
+use super::shown::Shown;
+use crate::dirs;
+
+/// Which kernel.
+#[derive(Debug, Args)]
+pub(super) struct KernelArgs {
+    /// The kernel: FILE:KERNEL, FILE, or KERNEL. Without it, the only session of the project.
+    #[arg(value_name = "KERNEL")]
+    pub(super) kernel: Option<String>,
+
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+}
+
+/// How to say what happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For reading.
+    Text,
+    /// The journal's events, one JSON object a line.
+    Json,
+}
+
+/// What a verb that runs the project's code is given.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub(super) kernel: KernelArgs,
+
+    /// Run this project's code without asking.
+    #[arg(long)]
+    pub(super) trust: bool,
+
+    /// How to say what happens.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+}
+
+/// What the user named: a file, a kernel, both or neither, and the project that it is in.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    /// The root of sessions: the repository's, else the project's.
+    pub(super) root: PathBuf,
+    /// The file, absolute.
+    pub(super) file: Option<PathBuf>,
+    /// The kernel's name.
+    pub(super) kernel: Option<String>,
+}
+
+impl Named {
+    /// Reads `FILE:KERNEL`, `FILE` or `KERNEL`.
+    ///
+    /// # Errors
+    /// A file that does not exist.
+    pub(super) fn parse(text: Option<&str>) -> anyhow::Result<Self> {
+        let here = workspace::existing(Path::new("."))?;
+        let (file, kernel) = match text {
+            None => (None, None),
+            Some(text) => match text.rsplit_once(':') {
+                Some((file, kernel)) => (Some(file), Some(kernel)),
+                None if text.ends_with(".py") || text.contains('/') => (Some(text), None),
+                None => (None, Some(text)),
+            },
+        };
+        let file = file
+            .map(|f| workspace::existing(Path::new(f)))
+            .transpose()?;
+        let of = file.as_deref().unwrap_or(&here);
+        let workspace = workspace::root_of(of);
+        let root = flow::root_of(of, &workspace);
+        let root = root.canonicalize().unwrap_or(root);
+        Ok(Self {
+            root,
+            file,
+            kernel: kernel.map(str::to_owned),
+        })
+    }
+
+    /// An engine that has read the project.
+    pub(super) fn engine(&self, settings: &SettingsArgs, trust: bool) -> Engine {
+        let (engine, problems) = workspace::engine(vec![self.root.clone()], settings, trust);
+        for problem in problems {
+            tracing::warn!("{problem}");
+        }
+        engine
+    }
+
+    /// The one kernel that is meant.
+    ///
+    /// # Errors
+    /// None, or several, which are then named.
+    pub(super) fn target(&self, engine: &Engine) -> anyhow::Result<PerfTarget> {
+        engine.index_now();
+        let doc = self.file.as_deref().map(DocId::file);
+        let mut targets = engine.perf_targets(doc.as_ref(), self.kernel.as_deref());
+        match targets.len() {
+            1 => Ok(targets.remove(0)),
+            0 => match (&self.kernel, &self.file) {
+                (Some(kernel), _) => {
+                    bail!("there is no kernel {kernel} in {}", self.root.display())
+                }
+                (None, Some(file)) => bail!("there is no kernel in {}", file.display()),
+                (None, None) => bail!("there is no kernel in {}", self.root.display()),
+            },
+            _ => {
+                let names: Vec<String> = (targets.iter())
+                    .take(12)
+                    .map(|t| {
+                        let file = t.file.strip_prefix(&self.root).unwrap_or(&t.file);
+                        format!("{}:{}", file.display(), t.kernel)
+                    })
+                    .collect();
+                bail!("which kernel? {}", names.join(", "))
+            }
+        }
+    }
+
+    /// The session that is meant: of the kernel named, else the only one that is not over.
+    ///
+    /// # Errors
+    /// [`Error::NoSession`], [`Error::WhichSession`], a damaged journal.
+    pub(super) fn session(&self, finished_too: bool) -> anyhow::Result<(Store, Session)> {
+        let mut found = Vec::new();
+        for name in Store::sessions(&self.root) {
+            let store = Store::new(&self.root, &name);
+            let entries = journal::read(&store.journal())?;
+            let Some(session) = Session::fold(&entries) else {
+                continue;
+            };
+            let fits = self.kernel.as_deref().is_none_or(|k| {
+                let plan = &session.plan.kernel;
+                plan == k || plan.rsplit('.').next() == Some(k) || name == k
+            });
+            let file = self.root.join(&session.plan.file);
+            let fits = fits && self.file.as_ref().is_none_or(|f| *f == file);
+            if fits {
+                found.push((entries.last().map(|e| e.at.clone()), store, session));
+            }
+        }
+        let alive = |s: &Session| !matches!(s.phase, Phase::Finished | Phase::Abandoned);
+        let any_alive = found.iter().any(|(_, _, s)| alive(s));
+        if any_alive || !finished_too {
+            found.retain(|(_, _, s)| alive(s));
+        } else if found.len() > 1 {
+            // All are over: the one that was last worked on.
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            found.drain(..found.len() - 1);
+        }
+        match found.len() {
+            1 => {
+                let (_, store, session) = found.remove(0);
+                Ok((store, session))
+            }
+            0 => {
+                let kernel = self
+                    .kernel
+                    .clone()
+                    .unwrap_or_else(|| "this project".to_owned());
+                Err(Error::NoSession { kernel }.into())
+            }
+            _ => {
+                let names = found
+                    .iter()
+                    .map(|(_, _, s)| s.plan.kernel.to_string())
+                    .collect();
+                Err(Error::WhichSession { names }.into())
+            }
+        }
+    }
+}
+
+/// Refuses to run code of a project that the user does not trust, after asking where one can.
+///
+/// # Errors
+/// Not trusted.
+pub(super) fn require_trust(engine: &Engine, root: &Path) -> anyhow::Result<()> {
+    if engine.is_trusted() {
+        return Ok(());
+    }
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let question = format!(
+            "This runs code of {}. Do you trust it? [y/N] ",
+            root.display()
+        );
+        if ask(&question)? {
+            engine.set_trusted(true);
+            return Ok(());
+        }
+    }
+    bail!(
+        "this runs code of {}; say --trust, or list the folder under `trust` in your own \
+         tileperf.toml",
+        root.display()
+    )
+}
+
+/// A question that is answered with yes or not.
+pub(super) fn ask(question: &str) -> anyhow::Result<bool> {
+    let mut err = io::stderr();
+    err.write_all(question.as_bytes())?;
+    err.flush()?;
+    let mut answer = String::new();
+    io::stdin()
+        .read_line(&mut answer)
+        .context("cannot read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Calls `work` with everything that the loop needs, showing its events, until it is done or the
+/// user interrupts.
+///
+/// # Errors
+/// Whatever `work` says.
+pub(super) fn with_options<T>(
+    device: &str,
+    format: Format,
+    watched: Option<&Store>,
+    work: impl FnOnce(&Options<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let cancel = CancelToken::new();
+    let done = Arc::new(AtomicBool::new(false));
+    let _interrupts = Interrupts::watch(cancel.clone(), Arc::clone(&done), watched.cloned());
+    let probe: Box<dyn Probe> = device::probe(device);
+    let shown = Shown::new(format);
+    // The first error of showing; a reader that has gone does not end the experiment.
+    let broken = Cell::new(false);
+    let observer = |entry: &Entry| {
+        if !broken.get() && shown.show(entry).is_err() {
+            broken.set(true);
+        }
+    };
+    let identity = |_: &Tried| Identity::Unknown {
+        reason: "compiled code is not compared".to_owned(),
+    };
+    let options = Options {
+        state: dirs::state()?,
+        cache: dirs::cache()?,
+        cancel,
+        probe: &*probe,
+        observer: &observer,
+        identity: &identity,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    work(&options)
+}
+
+/// Takes up the session that is meant and calls `work` with it.
+///
+/// # Errors
+/// Whatever stands in the way, or `work` says.
+pub(super) fn with_session<T>(
+    store: &Store,
+    session: &Session,
+    format: Format,
+    work: impl FnOnce(&mut Loop<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    with_options(&session.plan.device, format, Some(store), |options| {
+        let mut looped = Loop::open(store.root(), &session.name, options)?;
+        work(&mut looped)
+    })
+}
+
+/// Turns Ctrl-C, SIGTERM and the wish file of `perf stop` into a cancellation.
+struct Interrupts {
+    done: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    fn watch(cancel: CancelToken, done: Arc<AtomicBool>, store: Option<Store>) -> Self {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            if let Err(error) = signal_hook::flag::register(signal, Arc::clone(&asked)) {
+                tracing::warn!("signal {signal} cannot be caught: {error}");
+            }
+        }
+        let watched = Arc::clone(&done);
+        let watcher = std::thread::Builder::new().name("tileperf-interrupts".to_owned());
+        let spawned = watcher.spawn(move || {
+            while !watched.load(Ordering::Acquire) {
+                let wished = store.as_ref().is_some_and(flow::stop_asked);
+                if asked.load(Ordering::Acquire) || wished {
+                    cancel.cancel();
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        });
+        if let Err(error) = spawned {
+            tracing::warn!("interruptions are not noticed: {error}");
+        }
+        Self { done }
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+    }
+}

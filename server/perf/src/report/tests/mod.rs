@@ -1,0 +1,7 @@
+//! Reports of sessions folded from journals written by hand.
+
+mod journal;
+mod page;
+mod properties;
+mod scenes;
+mod text;
