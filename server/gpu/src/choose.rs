@@ -2,7 +2,7 @@
 
 use crate::gpu::Gpu;
 use crate::no_gpu::NoGpu;
-use crate::visible::{fitting, visible};
+use crate::visible::visible;
 
 /// Chooses one of `gpus` (from [`devices`](crate::devices)).
 ///
@@ -34,7 +34,7 @@ pub fn choose<'a>(
     if selector.eq_ignore_ascii_case("auto") || selector.is_empty() {
         return first_fit(&shown);
     }
-    let chosen = named(selector, &shown, gpus)?;
+    let chosen = named(selector, &shown)?;
     match chosen.unfit() {
         None => Ok(chosen),
         Some(reason) => Err(reason),
@@ -49,15 +49,15 @@ pub(crate) fn unknown<'a>(wanted: &str, present: impl IntoIterator<Item = &'a Gp
     }
 }
 
-fn named<'a>(selector: &str, shown: &[&'a Gpu], gpus: &'a [Gpu]) -> Result<&'a Gpu, NoGpu> {
+fn named<'a>(selector: &str, shown: &[&'a Gpu]) -> Result<&'a Gpu, NoGpu> {
     let unknown = || unknown(selector, shown.iter().copied());
     if let Ok(number) = selector.parse::<usize>() {
         return shown.get(number).copied().ok_or_else(unknown);
     }
-    let shown_too = |gpu: &&Gpu| shown.iter().any(|other| other.uuid == gpu.uuid);
-    let fitting: Vec<&Gpu> = fitting(selector, gpus)
-        .into_iter()
-        .filter(shown_too)
+    let fitting: Vec<&Gpu> = shown
+        .iter()
+        .copied()
+        .filter(|gpu| begins_with(&gpu.uuid, selector))
         .collect();
     match fitting[..] {
         [one] => Ok(one),
@@ -67,6 +67,13 @@ fn named<'a>(selector: &str, shown: &[&'a Gpu], gpus: &'a [Gpu]) -> Result<&'a G
             fitting: fitting.iter().map(|gpu| gpu.label()).collect(),
         }),
     }
+}
+
+/// `start` begins with the kind (`GPU-`, `MIG-`) and is not longer than the UUID; in any case.
+fn begins_with(uuid: &str, start: &str) -> bool {
+    let beginning = uuid.get(..start.len());
+    start.len() >= "GPU-".len()
+        && beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(start))
 }
 
 fn first_fit<'a>(shown: &[&'a Gpu]) -> Result<&'a Gpu, NoGpu> {
@@ -136,7 +143,7 @@ mod tests {
         let uuid = h200(2).uuid;
         let upper = uuid.to_uppercase();
         let gpus = [old(0), sliced(1), h200(2), h200(3)];
-        let cases: [(&str, Option<&str>, u32); 11] = [
+        let cases: [(&str, Option<&str>, u32); 12] = [
             ("auto", None, 2),
             ("", None, 2),
             ("AUTO", None, 2),
@@ -145,6 +152,7 @@ mod tests {
             (&uuid, None, 2),
             (&upper, None, 2),
             ("GPU-00000003", None, 3),
+            ("gpu-00000003", None, 3),
             ("auto", Some("3,2"), 3),
             ("1", Some("3,2"), 2),
             ("GPU-00000002", Some("3,2"), 2),

@@ -22,6 +22,10 @@ impl Clock {
     }
 
     /// The multiprocessor clock now, in MHz. Asks the driver in the calling thread.
+    ///
+    /// Seen on an H200 with driver 580.159.04: 0.3 microseconds in the median, 15 at most in a thousand
+    /// questions. So short an answer comes from memory that the driver keeps up to date; how old it can
+    /// be is not documented.
     pub fn sm_clock_mhz(&self) -> Option<u32> {
         self.device.clock_info(Domain::SM).ok()
     }

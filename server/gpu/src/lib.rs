@@ -81,8 +81,9 @@ pub fn device(uuid: &str) -> Result<Gpu, NoGpu> {
 
 /// The other processes that use the device at this moment: not this process nor a descendant of it.
 ///
-/// NVML counts processes as the machine does. In a container with process numbers of its own, NVML
-/// leaves out what it cannot translate, so that an empty list does not prove that nobody is there.
+/// An empty list does not prove that nobody is there: from inside a container NVML may not tell what
+/// runs outside. Where it gives the machine's numbers for the container's processes, those have no name
+/// here, and ours are not recognised.
 ///
 /// # Errors
 /// NVML is missing, does not know the device or does not tell; a reason for people.

@@ -5,13 +5,25 @@ use crate::gpu::Gpu;
 /// The devices of `gpus` that CUDA shows with `CUDA_VISIBLE_DEVICES` set to `text`, in the order in
 /// which it then numbers them.
 ///
-/// A list of numbers ([`Gpu::machine_index`]) or of UUIDs, of which an unambiguous beginning is enough.
-/// The first entry that names no device ends the list, which is why `-1` and an empty text hide all. A
-/// list that names a device twice shows none.
+/// As the driver r580 was seen to read it:
+/// - a list either of numbers ([`Gpu::machine_index`]) or of UUIDs, as its first entry is;
+/// - the first entry that names no device ends the list, so that `-1`, an empty text and an entry of
+///   the other kind hide all that follows;
+/// - a list that names a device twice shows none at all;
+/// - a number is what C's `strtol` reads: `0abc` is 0;
+/// - of a UUID an unambiguous beginning is enough, `GPU-` in capitals, the digits in any case, and what
+///   follows the last digit is not looked at.
 pub fn visible<'a>(text: &str, gpus: &'a [Gpu]) -> Vec<&'a Gpu> {
+    let by_number = number_at(text, 0).is_some();
     let mut shown: Vec<&Gpu> = Vec::new();
     for entry in text.split(',') {
-        let Some(gpu) = named(entry.trim(), gpus) else {
+        let named = if by_number {
+            number(entry)
+                .and_then(|wanted| gpus.iter().find(|gpu| gpu.machine_index == Some(wanted)))
+        } else {
+            with_uuid(entry.trim(), gpus)
+        };
+        let Some(gpu) = named else {
             break;
         };
         if shown.iter().any(|earlier| earlier.uuid == gpu.uuid) {
@@ -25,37 +37,32 @@ pub fn visible<'a>(text: &str, gpus: &'a [Gpu]) -> Vec<&'a Gpu> {
 /// The number among all devices that the `position`th entry of `text` gives, if it is a number.
 pub(crate) fn number_at(text: &str, position: u32) -> Option<u32> {
     let position = usize::try_from(position).ok()?;
-    text.split(',').nth(position)?.trim().parse().ok()
+    number(text.split(',').nth(position)?)
 }
 
-fn named<'a>(entry: &str, gpus: &'a [Gpu]) -> Option<&'a Gpu> {
-    if let Ok(number) = entry.parse::<u32>() {
-        return gpus.iter().find(|gpu| gpu.machine_index == Some(number));
+/// The number at the beginning; a negative one names no device.
+fn number(entry: &str) -> Option<u32> {
+    let entry = entry.trim_start();
+    let digits = entry.strip_prefix('+').unwrap_or(entry);
+    let end = digits.find(|sign: char| !sign.is_ascii_digit());
+    digits[..end.unwrap_or(digits.len())].parse().ok()
+}
+
+fn with_uuid<'a>(entry: &str, gpus: &'a [Gpu]) -> Option<&'a Gpu> {
+    let (kind, wanted) = entry.split_at_checked("GPU-".len())?;
+    if wanted.is_empty() {
+        return None;
     }
-    match fitting(entry, gpus)[..] {
-        [one] => Some(one),
+    let mut fitting = gpus.iter().filter(|gpu| {
+        gpu.uuid.strip_prefix(kind).is_some_and(|digits| {
+            let pairs = digits.bytes().zip(wanted.bytes());
+            kind.ends_with('-') && pairs.into_iter().all(|(a, b)| a.eq_ignore_ascii_case(&b))
+        })
+    });
+    match (fitting.next(), fitting.next()) {
+        (Some(one), None) => Some(one),
         _ => None,
     }
-}
-
-/// The devices whose UUID begins with `start`, which has to begin with `GPU-` or `MIG-` itself.
-pub(crate) fn fitting<'a>(start: &str, gpus: &'a [Gpu]) -> Vec<&'a Gpu> {
-    if !is_uuid_start(start) {
-        return Vec::new();
-    }
-    gpus.iter()
-        .filter(|gpu| {
-            let beginning = gpu.uuid.get(..start.len());
-            beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(start))
-        })
-        .collect()
-}
-
-fn is_uuid_start(text: &str) -> bool {
-    ["GPU-", "MIG-"].iter().any(|kind| {
-        text.get(..kind.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(kind))
-    })
 }
 
 #[cfg(test)]
@@ -65,28 +72,43 @@ mod tests {
 
     #[test]
     fn the_variable_is_read_as_cuda_reads_it() {
-        let cases: [(&str, &[u32]); 17] = [
+        let cases: [(&str, &[u32]); 27] = [
             ("0", &[0]),
             ("2,0", &[2, 0]),
             (" 1 , 2 ", &[1, 2]),
             ("", &[]),
             ("-1", &[]),
+            ("-1,0", &[]),
             ("0,-1,2", &[0]),
             ("0,,2", &[0]),
+            (",0", &[]),
+            ("0,", &[0]),
             ("0,9,2", &[0]),
             ("NoDevFiles", &[]),
-            ("none", &[]),
+            ("all", &[]),
             ("1,1", &[]),
+            ("+0", &[0]),
+            ("0x1", &[0]),
+            ("1abc", &[1]),
             ("GPU-00000001-1111-2222-3333-444444444444", &[1]),
-            ("GPU-00000002", &[2]),
-            ("GPU-00000002,0", &[2, 0]),
+            ("GPU-00000001-1111-2222-3333-4444444444449", &[1]),
+            ("GPU-00000002,GPU-00000000", &[2, 0]),
+            ("GPU-00000002,0", &[2]),
+            ("0,GPU-00000002", &[0]),
+            ("GPU-00000002,GPU-00000002-1111", &[]),
             // Fits all three.
             ("GPU-0000", &[]),
-            ("GPU-ffff", &[]),
-            // Too long to be a beginning.
-            ("GPU-00000001-1111-2222-3333-4444444444445", &[]),
+            ("GPU-", &[]),
+            ("gpu-00000001", &[]),
+            // Without its kind it is a number for strtol: no device has that one here.
+            ("00000009-1111-2222-3333-444444444444", &[]),
         ];
         let gpus: Vec<Gpu> = (0..3).map(h200).collect();
+        let letters = Gpu {
+            uuid: "GPU-abcdef00-1111-2222-3333-444444444444".to_owned(),
+            ..h200(0)
+        };
+        assert_eq!(visible("GPU-ABC", &[letters]).len(), 1);
         for (text, expected) in cases {
             let shown: Vec<u32> = visible(text, &gpus).iter().map(|gpu| gpu.index).collect();
             assert_eq!(shown, expected, "{text:?}");
