@@ -47,6 +47,7 @@ impl Loop<'_> {
             watcher.running.bytecode.clone(),
             watcher.running.helper.clone(),
         );
+        let gpu = watcher.running.gpu.clone();
         let cancel = watcher.owner.options.cancel.clone();
         let bench = crate::run::Bench {
             plan: &plan,
@@ -54,6 +55,7 @@ impl Loop<'_> {
             helper: helper.as_deref(),
             folder: &folder,
             bytecode: &bytecode,
+            gpu: gpu.as_deref(),
             deadline: watcher.running.deadline,
             cancel: &cancel,
         };

@@ -27,6 +27,8 @@ pub(super) struct Running {
     pub(super) bytecode: PathBuf,
     /// The injected Python.
     pub(super) helper: Option<PathBuf>,
+    /// The UUID of the GPU that it runs on.
+    pub(super) gpu: Option<String>,
     /// When it began.
     pub(super) began: Instant,
     /// When it must be over.
@@ -59,6 +61,7 @@ impl Loop<'_> {
             device: device.name.clone(),
             holder: holder.0,
         })?;
+        let gpu = device.arch.is_some().then(|| device.id.clone());
         let (run, iteration) = match (self.session.next(), kind) {
             ((run, _), RunKind::Baseline) => (run, 0),
             (next, RunKind::Iteration) => next,
@@ -92,6 +95,7 @@ impl Loop<'_> {
             folder,
             bytecode,
             helper,
+            gpu,
             began,
             deadline: began + Duration::from_secs(limit),
             place: Place::InPlace,
@@ -199,6 +203,7 @@ impl Loop<'_> {
             helper: running.helper.as_deref(),
             folder: &running.folder,
             bytecode: &running.bytecode,
+            gpu: running.gpu.as_deref(),
             deadline: running.deadline,
             cancel: &self.options.cancel,
         }

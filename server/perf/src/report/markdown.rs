@@ -306,18 +306,19 @@ fn noise(out: &mut String, session: &Session) {
     };
     out.push_str("\n## Noise: the base against itself\n\n");
     out.push_str(
-        "| configuration | change | interval | spread of a pair | detectable | pairs |\n\
-         |:--------------|-------:|:---------|-----------------:|-----------:|------:|\n",
+        "| configuration | change | interval | spread of a pair | between processes | detectable | pairs |\n\
+         |:--------------|-------:|:---------|-----------------:|------------------:|-----------:|------:|\n",
     );
     for (key, noise) in &run.noise {
         let Noise { estimate, .. } = noise;
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             code(&key.to_string()),
             words::percent(estimate.change()),
             words::interval(estimate),
             words::share(noise.per_pair),
+            words::between_processes(noise),
             words::share(noise.detectable),
             estimate.pairs,
         );

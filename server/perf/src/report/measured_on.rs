@@ -113,6 +113,14 @@ pub(super) fn method(session: &Session) -> Vec<String> {
         let methods: Vec<&str> = methods.into_iter().collect();
         said.push(format!("Intervals: {}.", methods.join(", ")));
     }
+    let spread = |run: &Run| run.noise.iter().any(|(_, noise)| noise.between > 0.0);
+    if session.runs.iter().any(spread) {
+        said.push(
+            "They are widened by what two processes that run the same code differ by, as known from \
+             the base against itself."
+                .to_owned(),
+        );
+    }
     let dropped: usize = estimates.iter().map(|e| e.dropped).sum();
     if dropped > 0 {
         said.push(format!(
@@ -140,7 +148,7 @@ pub(super) fn method(session: &Session) -> Vec<String> {
             Some(why) => format!(" ({why})"),
             None => String::new(),
         };
-        said.push(format!("Run {}{why}.", words::place(place)));
+        said.push(format!("Where it ran: {}{why}.", words::place(place)));
     }
     if !session.plan.weights.is_empty() {
         let weights: Vec<String> = (session.plan.weights.iter())

@@ -6,7 +6,7 @@ use crate::event::{Origin, RunEnd};
 use crate::plan::{Device, Place};
 use crate::readings::{Change, Key};
 use crate::session::Run;
-use crate::stats::{Estimate, Method};
+use crate::stats::{Estimate, Method, Noise};
 use crate::verdict::{Correctness, Decision, Stop, Why};
 
 /// Names listed before "and so many more".
@@ -30,6 +30,14 @@ pub(super) fn share(value: f64) -> String {
         format!("{:.2} %", value * 100.0)
     } else {
         "not known".to_owned()
+    }
+}
+
+/// What two processes of the same code differ by, where it was looked at.
+pub(super) fn between_processes(noise: &Noise) -> String {
+    match noise.draws {
+        0 => "not known".to_owned(),
+        _ => share(noise.between),
     }
 }
 

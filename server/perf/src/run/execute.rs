@@ -22,6 +22,8 @@ pub struct Bench<'a> {
     pub folder: &'a Path,
     /// Where bytecode is kept, a folder for each variant.
     pub bytecode: &'a Path,
+    /// The UUID of the one GPU that the commands see.
+    pub gpu: Option<&'a str>,
     /// When the iteration must be over.
     pub deadline: Instant,
     /// The user's cancellation.
@@ -137,8 +139,8 @@ impl Bench<'_> {
         ] {
             guarded = guarded.env_remove(name);
         }
-        if self.plan.device.starts_with("GPU-") {
-            guarded = guarded.env("CUDA_VISIBLE_DEVICES", &self.plan.device);
+        if let Some(gpu) = self.gpu {
+            guarded = guarded.env("CUDA_VISIBLE_DEVICES", gpu);
         }
         if self.helper.is_some() {
             let files = serde_json::to_string(&self.plan.files).unwrap_or_default();

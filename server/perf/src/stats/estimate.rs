@@ -121,7 +121,7 @@ impl Estimate {
     #[must_use]
     pub fn widened(self, between: f64, draws: usize) -> Self {
         let within = self.standard_error;
-        if !(between > 0.0) || self.method == Method::Proven {
+        if between <= 0.0 || self.method == Method::Proven {
             return self;
         }
         let draws = draws.max(1);

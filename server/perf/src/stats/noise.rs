@@ -54,7 +54,7 @@ impl Noise {
     /// pair of processes.
     #[must_use]
     pub fn with_processes(self, between: f64, draws: usize, pairs: usize) -> Self {
-        if !(between > 0.0) {
+        if between <= 0.0 {
             return Self { draws, ..self };
         }
         let tails = [(1.0 - self.estimate.level) / 2.0, 1.0 - POWER];

@@ -9,7 +9,7 @@ use tileperf_perf::event::{Origin, RunEnd};
 use tileperf_perf::flow::{self, Change, Loop, Outcome};
 
 use super::plan::plan;
-use super::session::{Format, Named, RunArgs, require_trust, with_options, with_session};
+use super::session::{Format, Measured, Named, RunArgs, require_trust, with_options, with_session};
 use super::setup::WishArgs;
 
 /// Test and time the change that is saved in the kernel's files, and keep or revert it by rule.
@@ -57,8 +57,8 @@ pub(crate) fn run(args: &IterateArgs) -> anyhow::Result<ExitCode> {
         Err(error) if is_missing(&error) => {
             let target = named.target(&engine)?;
             let plan = plan(&engine, &target, &named.root, &args.wishes.wishes())?;
-            let device = plan.device.clone();
-            let store = with_options(&device, args.run.format, None, |options| {
+            let measured = plan.clone();
+            let store = with_options(&Measured::of(&measured), args.run.format, None, |options| {
                 Ok(flow::set_up(&named.root, plan, options)?.store().clone())
             })?;
             let session =

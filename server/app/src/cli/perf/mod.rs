@@ -7,6 +7,7 @@ mod device;
 mod finish;
 mod iterate;
 mod plan;
+mod report;
 mod resume;
 mod session;
 mod setup;
@@ -42,6 +43,7 @@ enum PerfCommand {
     Finish(finish::FinishArgs),
     Undo(undo::UndoArgs),
     Abandon(abandon::AbandonArgs),
+    Report(report::ReportArgs),
 }
 
 /// Runs `tileperf perf`.
@@ -57,5 +59,6 @@ pub(crate) fn run(args: &PerfArgs) -> anyhow::Result<ExitCode> {
         PerfCommand::Finish(args) => finish::run(args),
         PerfCommand::Undo(args) => undo::run(args),
         PerfCommand::Abandon(args) => abandon::run(args),
+        PerfCommand::Report(args) => report::run(args),
     }
 }

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use tileperf_engine::{DocId, Engine, PerfTarget};
 use tileperf_perf::event::{Entry, Tried};
 use tileperf_perf::flow::{self, Loop, Options};
-use tileperf_perf::plan::Probe;
+use tileperf_perf::plan::{Plan, Probe};
 use tileperf_perf::session::Phase;
 use tileperf_perf::store::Store;
 use tileperf_perf::verdict::Identity;
@@ -229,13 +229,29 @@ pub(super) fn ask(question: &str) -> anyhow::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
+/// What a plan says of the device.
+pub(super) struct Measured<'p> {
+    on: &'p str,
+    commands_see: Option<&'p str>,
+}
+
+impl<'p> Measured<'p> {
+    pub(super) fn of(plan: &'p Plan) -> Self {
+        let own = plan.environment.get("CUDA_VISIBLE_DEVICES");
+        Self {
+            on: &plan.device,
+            commands_see: own.map(String::as_str),
+        }
+    }
+}
+
 /// Calls `work` with everything that the loop needs, showing its events, until it is done or the
 /// user interrupts.
 ///
 /// # Errors
 /// Whatever `work` says.
 pub(super) fn with_options<T>(
-    device: &str,
+    device: &Measured<'_>,
     format: Format,
     watched: Option<&Store>,
     work: impl FnOnce(&Options<'_>) -> anyhow::Result<T>,
@@ -243,7 +259,7 @@ pub(super) fn with_options<T>(
     let cancel = CancelToken::new();
     let done = Arc::new(AtomicBool::new(false));
     let _interrupts = Interrupts::watch(cancel.clone(), Arc::clone(&done), watched.cloned());
-    let probe: Box<dyn Probe> = device::probe(device);
+    let probe: Box<dyn Probe> = device::probe(device.on, device.commands_see);
     let shown = Shown::new(format);
     // The first error of showing; a reader that has gone does not end the experiment.
     let broken = Cell::new(false);
@@ -277,10 +293,15 @@ pub(super) fn with_session<T>(
     format: Format,
     work: impl FnOnce(&mut Loop<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    with_options(&session.plan.device, format, Some(store), |options| {
-        let mut looped = Loop::open(store.root(), &session.name, options)?;
-        work(&mut looped)
-    })
+    with_options(
+        &Measured::of(&session.plan),
+        format,
+        Some(store),
+        |options| {
+            let mut looped = Loop::open(store.root(), &session.name, options)?;
+            work(&mut looped)
+        },
+    )
 }
 
 /// Turns Ctrl-C, SIGTERM and the wish file of `perf stop` into a cancellation.

@@ -9,7 +9,7 @@ use tileperf_perf::plan::Plan;
 use tileperf_perf::verdict::Goal;
 
 use super::plan::{Wishes, plan};
-use super::session::{Named, RunArgs, ask, require_trust, with_options};
+use super::session::{Measured, Named, RunArgs, ask, require_trust, with_options};
 
 /// Start a session for a kernel, on a git branch of its own.
 ///
@@ -73,8 +73,8 @@ pub(crate) fn run(args: &SetupArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(1));
         }
     }
-    let device = plan.device.clone();
-    with_options(&device, args.run.format, None, |options| {
+    let measured = plan.clone();
+    with_options(&Measured::of(&measured), args.run.format, None, |options| {
         flow::set_up(&named.root, plan, options)?;
         Ok(ExitCode::SUCCESS)
     })

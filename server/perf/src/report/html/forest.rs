@@ -63,12 +63,14 @@ pub(super) fn noise(page: &mut Markup, noise: &[(Key, Noise)], caption: &str) {
     let common = common_prefix(noise.iter().map(|(key, _)| key));
     page.within("table", &[("class", "forest stack")], |page| {
         page.leaf("caption", &[], &with_prefix(caption, common));
-        head(page, &scale, &["spread of a pair"], "change", "detectable");
+        let numbers = ["spread of a pair", "between processes"];
+        head(page, &scale, &numbers, "change", "detectable");
         page.within("tbody", &[], |page| {
             for ((key, noise), verdict) in noise.iter().zip(&verdicts) {
                 page.within("tr", &[], |page| {
                     configuration(page, key, common);
-                    number(page, "spread of a pair", &words::share(noise.per_pair));
+                    number(page, numbers[0], &words::share(noise.per_pair));
+                    number(page, numbers[1], &words::between_processes(noise));
                     effect(page, &scale, key, verdict);
                     change(page, verdict);
                     number(page, "detectable", &words::share(noise.detectable));
@@ -135,7 +137,9 @@ fn axis(page: &mut Markup, scale: &Scale) {
         label(page, "0%", "start", "11", "← faster");
         label(page, "100%", "end", "11", "slower →");
         let (ticks, decimals) = scale.ticks(4);
-        for tick in ticks {
+        // A label at the very end would stand outside.
+        let inside = |tick: &f64| (5.0..=95.0).contains(&scale.percent(*tick));
+        for tick in ticks.into_iter().filter(inside) {
             let text = format!("{:+.*} %", decimals.saturating_sub(2), tick * 100.0);
             let text = match tick.abs() < 1e-9 {
                 true => "0 %".to_owned(),
@@ -185,7 +189,7 @@ fn effect(page: &mut Markup, scale: &Scale, key: &Key, verdict: &ConfigurationVe
 }
 
 fn configuration(page: &mut Markup, key: &Key, common: &str) {
-    page.within("th", &[("scope", "row"), ("class", "wide")], |page| {
+    page.within("th", &[("scope", "row")], |page| {
         let name = key.configuration.strip_prefix(common);
         let attributes = [("title", key.configuration.as_str())];
         page.leaf("code", &attributes, name.unwrap_or(&key.configuration));

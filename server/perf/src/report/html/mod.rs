@@ -170,7 +170,7 @@ fn facts(page: &mut Markup, session: &Session) {
     }
 }
 
-/// Numbers with a real minus sign, which is as wide as a plus.
+/// Numbers with a real minus sign, which is as wide as a plus, and on the same line as their unit.
 fn numeric(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let is_minus = |at: usize| {
@@ -178,7 +178,12 @@ fn numeric(text: &str) -> String {
             && characters.get(at + 1).is_some_and(char::is_ascii_digit)
             && (at == 0 || matches!(characters[at - 1], ' ' | '('))
     };
+    let is_joined = |at: usize| characters[at] == ' ' && characters.get(at + 1) == Some(&'%');
     (0..characters.len())
-        .map(|at| if is_minus(at) { '−' } else { characters[at] })
+        .map(|at| match characters[at] {
+            _ if is_minus(at) => '−',
+            _ if is_joined(at) => '\u{a0}',
+            other => other,
+        })
         .collect()
 }

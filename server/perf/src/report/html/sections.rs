@@ -97,7 +97,9 @@ fn iterations(page: &mut Markup, session: &Session) {
     let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
     page.within("table", &[("class", "stack")], |page| {
         let mut caption =
-            "The last kept number stands in brackets where there is no own.".to_owned();
+            "A number in brackets is that of the last kept code: the iteration has none \
+                           of its own."
+                .to_owned();
         if let Some(run) = session.baseline() {
             caption = format!("{caption} Iteration 0: {}.", where_and_when(run));
         }
@@ -121,8 +123,7 @@ fn iterations(page: &mut Markup, session: &Session) {
             for (run, row) in result::iterations(session) {
                 page.within("tr", &[], |page| {
                     page.leaf("td", &[("class", "number")], &row.iteration.to_string());
-                    let attributes = [("scope", "row"), ("class", "wide")];
-                    page.leaf("th", &attributes, &row.optimization);
+                    page.leaf("th", &[("scope", "row")], &row.optimization);
                     let cost = match is_carried(run, row) {
                         true => format!("({})", quantity.exact(row.latency_ms)),
                         false => quantity.exact(row.latency_ms),

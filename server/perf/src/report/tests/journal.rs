@@ -199,6 +199,8 @@ impl Journal {
                     per_pair: 0.0043,
                     bias: 0.0,
                     detectable: 0.0021,
+                    between: 0.0012,
+                    draws: 3,
                 };
                 (key(&config.id), noise)
             })

@@ -92,7 +92,7 @@ fn structure(page: &str) -> BTreeSet<String> {
 
 /// The cells of a table's row, as GitHub parts them: at every bar that has no backslash before it.
 fn cells(line: &str) -> usize {
-    let mut cells = 0;
+    let mut cells = 0usize;
     let mut escaped = false;
     for character in line.chars() {
         match character {
@@ -101,7 +101,7 @@ fn cells(line: &str) -> usize {
             _ => escaped = false,
         }
     }
-    cells.saturating_sub(1usize)
+    cells.saturating_sub(1)
 }
 
 /// Lines that a report of a tame text does not have: what a text managed to begin.
@@ -149,10 +149,10 @@ proptest! {
 
     #[test]
     fn an_angle_bracket_or_a_quote_is_never_a_texts_own(said in anything()) {
-        let marked = format!("QQ<\"'>{said}<QQ");
+        let marked = format!("QQ<\"'>{said}<ZZ");
         let page = html(&session_of(&marked));
         prop_assert!(page.contains("QQ&lt;&quot;&#39;&gt;"));
-        prop_assert!(!page.contains("QQ<") && !page.contains("<QQ"));
+        prop_assert!(!page.contains("QQ<") && !page.contains("<ZZ"));
         prop_assert!(!page.contains("QQ&lt;\""));
     }
 
@@ -193,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn a_code_span_holds_its_text(said in "[a`|\\\\ ]{1,12}") {
+    fn a_code_span_holds_its_text(said in "[a`| ]{1,12}") {
         let span = code(&said);
         let fence = span.chars().take_while(|c| *c == '`').count();
         if !one_line(&said).is_empty() {
