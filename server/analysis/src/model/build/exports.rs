@@ -28,14 +28,14 @@ impl<'a> Build<'a> {
     /// The module-level names that other files may follow, and the kernels passed on.
     pub(super) fn exports(&mut self) {
         let mut exports: FxHashMap<SmolStr, Export> = FxHashMap::default();
-        let mut kernel_names: FxHashSet<&str> = FxHashSet::default();
+        let mut kernel_names: FxHashSet<SmolStr> = FxHashSet::default();
         for (name, binds) in self.names.module() {
             let mut export = Export::default();
             for (origin, value) in binds {
                 self.add_export(&mut export, value, *origin);
             }
             if export.kernels.iter().any(is_kernel) {
-                kernel_names.insert(name);
+                kernel_names.insert(name.into());
             }
             if export != Export::default() {
                 exports.insert(name.into(), export);
@@ -73,12 +73,15 @@ impl<'a> Build<'a> {
     }
 
     /// Calls that hand a module-level kernel to a function of another module.
-    fn passed_kernels(&mut self, kernel_names: &FxHashSet<&str>) {
+    fn passed_kernels(&mut self, kernel_names: &FxHashSet<SmolStr>) {
         for (item, scan) in self.names.scans.iter().enumerate() {
+            if scan.given.is_disjoint(kernel_names) {
+                continue;
+            }
             for call in &scan.calls {
                 let at = At::new(item, call.scope);
                 for (place, arg) in call.args.iter().enumerate() {
-                    if !matches!(&arg.value, Value::Name(n) if kernel_names.contains(n.as_str())) {
+                    if !matches!(&arg.value, Value::Name(n) if kernel_names.contains(n)) {
                         continue;
                     }
                     for callee in self.names.paths(&call.callee, at) {

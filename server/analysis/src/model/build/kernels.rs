@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use smol_str::{SmolStr, format_smolstr};
 use tileperf_syntax::{SiteKind, Span};
 
+use super::params::Annotations;
 use super::{At, Build};
 use crate::model::names::Target;
 use crate::model::scan::{Call, Def, ScopeKind};
@@ -29,10 +30,11 @@ impl<'a> Build<'a> {
         self.wrapped(&mut found);
         found.sort_by_key(|k| self.place(k.at.item, k.def.name.span).start);
         let mut ordinals: FxHashMap<SmolStr, u32> = FxHashMap::default();
+        let mut annotations = Annotations::default();
         for found in found {
             let qualified = self.names.qualified(found.at);
             let next = ordinals.entry(qualified.clone()).or_insert(0);
-            let kernel = self.kernel(&found, qualified, *next);
+            let kernel = self.kernel(&found, qualified, *next, &mut annotations);
             *next += 1;
             self.kernels.insert(found.at, self.out.kernels.len());
             self.out.kernels.push(kernel);
@@ -72,41 +74,44 @@ impl<'a> Build<'a> {
 
     /// Adds functions wrapped by a call: `ct.kernel(f, occupancy=2)`, `ct.kernel(occupancy=2)(f)`.
     fn wrapped(&self, found: &mut Vec<Found<'a>>) {
-        for (item, scan) in self.names.scans.iter().enumerate() {
-            for call in &scan.calls {
-                let callee = match &call.callee {
-                    Value::Call(inner, _) => inner,
-                    callee if self.is_candidate(call, SiteKind::Kernel) => callee,
-                    _ => continue,
-                };
-                let at = At::new(item, call.scope);
-                let Some(function) = call.positional().next() else {
-                    continue;
-                };
-                if rewraps(&function.value) || !self.names.is_api(callee, at, "kernel") {
-                    continue;
-                }
-                for target in self.names.resolve_through_callers(&function.value, at) {
-                    if let Target::Def(at) = target
-                        && let scope = self.names.scope(at)
-                        && scope.kind == ScopeKind::Function
-                        && let Some(def) = &scope.def
-                        && !found.iter().any(|known| known.at == at)
-                    {
-                        found.push(Found {
-                            at,
-                            def,
-                            item,
-                            span: call.span,
-                            keywords: wrapper_hints(call, &scan.calls),
-                        });
-                    }
+        for &(at, call) in &self.notable {
+            let callee = match &call.callee {
+                Value::Call(inner, _) => inner,
+                callee if self.is_candidate(call, SiteKind::Kernel) => callee,
+                _ => continue,
+            };
+            let Some(function) = call.positional().next() else {
+                continue;
+            };
+            if rewraps(&function.value) || !self.names.is_api(callee, at, "kernel") {
+                continue;
+            }
+            for target in self.names.resolve_through_callers(&function.value, at) {
+                if let Target::Def(def_at) = target
+                    && let scope = self.names.scope(def_at)
+                    && scope.kind == ScopeKind::Function
+                    && let Some(def) = &scope.def
+                    && !found.iter().any(|known| known.at == def_at)
+                {
+                    found.push(Found {
+                        at: def_at,
+                        def,
+                        item: at.item,
+                        span: call.span,
+                        keywords: wrapper_hints(call, &self.names.scans[at.item].calls),
+                    });
                 }
             }
         }
     }
 
-    fn kernel(&self, found: &Found<'a>, qualified: SmolStr, ordinal: u32) -> Kernel {
+    fn kernel(
+        &self,
+        found: &Found<'a>,
+        qualified: SmolStr,
+        ordinal: u32,
+        annotations: &mut Annotations<'a>,
+    ) -> Kernel {
         let Found { at, def, item, .. } = *found;
         let hint = |(name, span): &(SmolStr, Span)| Hint {
             name: name.clone(),
@@ -126,7 +131,7 @@ impl<'a> Build<'a> {
             decorator_span: self.place(item, found.span),
             top: self.place(at.item, top),
             hints: found.keywords.iter().map(hint).collect(),
-            params: self.params(at, def),
+            params: self.params(at, def, annotations),
             accesses: self.accesses(at),
             fingerprint: Fingerprint(self.fingerprint(at)),
             stale: self.stale(at.item),

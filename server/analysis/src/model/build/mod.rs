@@ -42,6 +42,7 @@ impl FileModel {
         let mut build = Build {
             items: file.all().collect(),
             text,
+            notable: notable(&names, &aliases),
             names,
             aliases,
             kernels: FxHashMap::default(),
@@ -64,6 +65,8 @@ struct Build<'a> {
     names: Names<'a>,
     /// Names that the file itself gives to something; a call of one may be a call of anything.
     aliases: FxHashSet<&'a str>,
+    /// Calls that may be of a kind of fact, in source order.
+    notable: Vec<(At, &'a Call)>,
     /// Kernel number by definition.
     kernels: FxHashMap<At, usize>,
     spaces: FxHashMap<Found, usize>,
@@ -97,37 +100,25 @@ impl<'a> Build<'a> {
 
     /// Whether a call is worth resolving for what the queries call `kind`.
     fn is_candidate(&self, call: &Call, kind: SiteKind) -> bool {
-        call.site == Some(kind) || self.is_aliased(call)
+        call.site == Some(kind)
+            || (call.callee.last()).is_some_and(|n| self.aliases.contains(n.as_str()))
     }
 
-    /// Whether a call's callee ends in a name that the file gave something itself.
-    fn is_aliased(&self, call: &Call) -> bool {
-        (call.callee.last()).is_some_and(|n| self.aliases.contains(n.as_str()))
-    }
-
-    /// Looks at each call for the kinds of fact that it may be.
+    /// Looks at calls for the kinds of fact that they may be.
     fn calls(&mut self) {
-        for item in 0..self.names.scans.len() {
-            let scan = self.names.scans[item];
-            for call in &scan.calls {
-                if call.site.is_none() && !self.is_aliased(call) {
-                    continue;
-                }
-                let at = At::new(item, call.scope);
-                if self.is_candidate(call, SiteKind::Launch) {
-                    self.launch(call, at);
-                }
-                if self.is_candidate(call, SiteKind::Search) {
-                    self.search(call, at);
-                }
-                if self.is_candidate(call, SiteKind::Registration) {
-                    self.registration(call, at);
-                }
-                if self.is_candidate(call, SiteKind::Hints)
-                    || self.is_candidate(call, SiteKind::Kernel)
-                {
-                    self.hint_use(call, at);
-                }
+        for (at, call) in std::mem::take(&mut self.notable) {
+            if self.is_candidate(call, SiteKind::Launch) {
+                self.launch(call, at);
+            }
+            if self.is_candidate(call, SiteKind::Search) {
+                self.search(call, at);
+            }
+            if self.is_candidate(call, SiteKind::Registration) {
+                self.registration(call, at);
+            }
+            if self.is_candidate(call, SiteKind::Hints) || self.is_candidate(call, SiteKind::Kernel)
+            {
+                self.hint_use(call, at);
             }
         }
     }
@@ -139,4 +130,20 @@ impl<'a> Build<'a> {
         self.out.searches.sort_by_key(|x| x.span.start);
         self.out.hint_uses.sort_by_key(|x| x.span.start);
     }
+}
+
+/// The notable calls of a file's items, and those of an alias.
+fn notable<'a>(names: &Names<'a>, aliases: &FxHashSet<&str>) -> Vec<(At, &'a Call)> {
+    let mut notable = Vec::new();
+    for (item, scan) in names.scans.iter().enumerate() {
+        let aliased = aliases
+            .iter()
+            .filter_map(|a| scan.callees.get(*a))
+            .flatten();
+        let mut numbers: Vec<usize> = scan.notable.iter().chain(aliased).copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        notable.extend(numbers.into_iter().map(|n| names.call(item, n)));
+    }
+    notable
 }

@@ -6,22 +6,44 @@ use crate::model::names::{Target, is_api};
 use crate::model::scan::Def;
 use crate::model::value::Value;
 
+/// Annotations at module level and whether each makes a constant: the kernels of a file share a few.
+#[derive(Default)]
+pub(super) struct Annotations<'a>(Vec<(&'a Value, bool)>);
+
 impl<'a> Build<'a> {
-    pub(super) fn params(&self, at: At, def: &'a Def) -> Vec<KernelParam> {
+    pub(super) fn params(
+        &self,
+        at: At,
+        def: &'a Def,
+        known: &mut Annotations<'a>,
+    ) -> Vec<KernelParam> {
         let outer = self.names.parent(at);
         def.params
             .iter()
             .map(|p| KernelParam {
                 name: p.name.name.clone(),
                 span: self.place(at.item, p.name.span),
-                constant: (p.annotation_value.as_ref()).is_some_and(|v| self.is_constant(v, outer)),
+                constant: (p.annotation_value.as_ref())
+                    .is_some_and(|v| self.is_constant(v, outer, known)),
                 annotation: (p.annotation).map(|s| self.source(at.item, s).to_owned()),
             })
             .collect()
     }
 
+    fn is_constant(&self, value: &'a Value, at: At, known: &mut Annotations<'a>) -> bool {
+        if at.scope != 0 {
+            return self.means_constant(value, at);
+        }
+        if let Some((_, answer)) = known.0.iter().find(|(k, _)| *k == value) {
+            return *answer;
+        }
+        let answer = self.means_constant(value, at);
+        known.0.push((value, answer));
+        answer
+    }
+
     /// `ct.Constant`, `ct.Constant[int]`, a module's own alias of it, or a union's part.
-    fn is_constant(&self, value: &'a Value, at: At) -> bool {
+    fn means_constant(&self, value: &'a Value, at: At) -> bool {
         let mut targets = match value {
             Value::Text(text) => return text.contains("Constant"),
             Value::Item(base, _) => self.names.resolve(base, at),
@@ -35,9 +57,7 @@ impl<'a> Build<'a> {
                 }
             }
         }
-        targets
-            .iter()
-            .any(|t| matches!(t, Target::Path(path) if is_constant_path(path)))
+        (targets.iter()).any(|t| matches!(t, Target::Path(path) if is_constant_path(path)))
     }
 }
 

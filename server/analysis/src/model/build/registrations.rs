@@ -139,10 +139,12 @@ impl<'a> Build<'a> {
                 let scope = self.names.scope(def);
                 if scope.kind == ScopeKind::Class {
                     // Constructing or applying: any method may launch.
+                    let first = out.len();
                     out.extend(scope.binds.iter().filter_map(|b| match b.value {
                         Value::Def(method) => Some(def.sibling(method)),
                         _ => None,
                     }));
+                    out[first..].sort_by_key(|method| method.scope);
                 } else {
                     out.push(def);
                 }

@@ -18,20 +18,26 @@ pub(crate) struct Caller<'a> {
 
 impl<'a> Names<'a> {
     /// Calls by the last name of their callee.
-    fn calls_of(&self, name: &str) -> &[(At, &'a Call)] {
+    fn calls_of(&self, name: &str) -> impl Iterator<Item = (At, &'a Call)> {
         let index = || {
-            let mut calls: FxHashMap<&str, Vec<(At, &Call)>> = FxHashMap::default();
+            let mut index: FxHashMap<&str, Vec<(usize, &[usize])>> = FxHashMap::default();
             for (item, scan) in self.scans.iter().enumerate() {
-                for call in &scan.calls {
-                    if let Some(last) = call.callee.last() {
-                        let found = (At::new(item, call.scope), call);
-                        calls.entry(last).or_default().push(found);
-                    }
+                for (name, calls) in &scan.callees {
+                    index.entry(name).or_default().push((item, calls));
                 }
             }
-            calls
+            index
         };
-        (self.calls.get_or_init(index).get(name)).map_or(&[], Vec::as_slice)
+        let items = self.calls.get_or_init(index).get(name);
+        (items.into_iter().flatten())
+            .flat_map(|(item, calls)| calls.iter().map(|call| (*item, *call)))
+            .map(|(item, call)| self.call(item, call))
+    }
+
+    /// A call by its number in an item, and where it stands.
+    pub(crate) fn call(&self, item: usize, number: usize) -> (At, &'a Call) {
+        let call = &self.scans[item].calls[number];
+        (At::new(item, call.scope), call)
     }
 
     /// Calls in this file of the function at `function`.
@@ -46,7 +52,7 @@ impl<'a> Names<'a> {
                 if self.resolve(base, at).contains(&Target::Def(parent)))
         };
         let mut out = Vec::new();
-        for &(at, call) in self.calls_of(&def.name.name) {
+        for (at, call) in self.calls_of(&def.name.name) {
             let is_it = match &call.callee {
                 // A method through an object of unknown class: by name.
                 Value::Attr(..) if in_class => true,
@@ -60,7 +66,7 @@ impl<'a> Names<'a> {
         }
         if in_class && def.name.name == "forward" {
             // `torch.autograd.Function`: `F.apply(a, b)` calls `F.forward(ctx, a, b)`.
-            for &(at, call) in self.calls_of("apply") {
+            for (at, call) in self.calls_of("apply") {
                 if through_class(&call.callee, at) {
                     out.push(Caller { call, at, skip: 1 });
                 }

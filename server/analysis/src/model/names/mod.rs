@@ -12,15 +12,15 @@ mod paths;
 mod resolver;
 mod scopes;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 pub(crate) use self::callers::Caller;
 pub(crate) use self::paths::is_api;
-use self::resolver::Resolver;
-use super::scan::{Call, Scan};
+use self::resolver::{Part, Resolver};
+use super::scan::Scan;
 use super::value::Value;
 
 /// A scope of an item.
@@ -69,8 +69,10 @@ pub(crate) struct Names<'a> {
     stars: Vec<SmolStr>,
     /// The package that relative imports start from: `a.b` for a module `a.b.c`.
     package: String,
-    /// Calls by the last name of their callee.
-    calls: OnceCell<FxHashMap<&'a str, Vec<(At, &'a Call)>>>,
+    /// By the last name of a callee, the items with such calls and which of their calls these are.
+    calls: OnceCell<FxHashMap<&'a str, Vec<(usize, &'a [usize])>>>,
+    /// Room for [`Resolver`]'s open parts, kept from one question to the next.
+    open: Cell<Vec<Part>>,
 }
 
 impl<'a> Names<'a> {
@@ -97,6 +99,7 @@ impl<'a> Names<'a> {
             stars,
             package: package.to_owned(),
             calls: OnceCell::new(),
+            open: Cell::default(),
         }
     }
 

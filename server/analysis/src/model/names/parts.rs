@@ -1,10 +1,10 @@
 //! What an object or a container holds: attributes, members of classes, elements, and what is put
 //! into either elsewhere in the file.
 
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use super::resolver::Resolver;
-use super::{At, Target};
+use super::{At, Target, paths};
 use crate::model::scan::ScopeKind;
 use crate::model::value::Value;
 
@@ -19,7 +19,7 @@ impl<'a> Resolver<'_, 'a> {
             match target {
                 Target::Path(path) => {
                     known = true;
-                    self.push(Target::Path(format_smolstr!("{path}.{attr}")));
+                    self.push(Target::Path(paths::join(&path, attr)));
                 }
                 Target::Def(def) | Target::Instance(def) => known |= self.member(def, attr, 0),
                 // `self` of a method.

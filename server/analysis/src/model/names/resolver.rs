@@ -1,6 +1,6 @@
 //! One question asked of the names of a file, followed part by part to its answers.
 
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
 
 use super::{At, Names, Target, paths};
 use crate::model::scan::ScopeKind;
@@ -9,12 +9,15 @@ use crate::model::value::Value;
 /// Look-ups per question. The longest chain seen in public kernels takes under a hundred.
 const FUEL: u32 = 4_000;
 
+/// A value in the scope in which it is read.
+pub(super) type Part = (*const Value, At);
+
 pub(super) struct Resolver<'s, 'a> {
     pub(super) names: &'s Names<'a>,
     fuel: u32,
     /// The parts being resolved, each within the one before. Seldom more than ten: a list is searched
     /// faster than a table is filled.
-    open: Vec<(*const Value, At)>,
+    open: Vec<Part>,
     out: Vec<Target<'a>>,
 }
 
@@ -24,10 +27,11 @@ impl<'s, 'a> Resolver<'s, 'a> {
         let mut resolver = Resolver {
             names,
             fuel: FUEL,
-            open: Vec::new(),
+            open: names.open.take(),
             out: Vec::new(),
         };
         resolver.visit(value, at);
+        names.open.set(resolver.open);
         resolver.out
     }
 
@@ -97,7 +101,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             }
             None => {
                 for star in &names.stars {
-                    self.push(Target::Path(format_smolstr!("{star}.{name}")));
+                    self.push(Target::Path(paths::join(star, name)));
                 }
             }
         }

@@ -83,7 +83,7 @@ impl Scanner {
                 span,
             });
         }
-        self.out.calls.push(Call {
+        let call = Call {
             scope,
             span,
             callee,
@@ -91,7 +91,25 @@ impl Scanner {
             args: args.iter().map(argument).collect(),
             site: self.sites.get(&span).copied(),
             guarded: self.guard.is_guarded(),
-        });
+        };
+        self.index(&call, self.out.calls.len());
+        self.out.calls.push(call);
+    }
+
+    /// Notes by what a call will be looked for.
+    fn index(&mut self, call: &Call, number: usize) {
+        if let Some(last) = call.callee.last() {
+            let calls = self.out.callees.entry(last.clone()).or_default();
+            calls.push(number);
+        }
+        if call.site.is_some() || matches!(call.callee, Value::Call(..)) {
+            self.out.notable.push(number);
+        }
+        for arg in &call.args {
+            if let Value::Name(name) = &arg.value {
+                self.out.given.insert(name.clone());
+            }
+        }
     }
 }
 

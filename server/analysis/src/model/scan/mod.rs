@@ -10,7 +10,7 @@ mod expressions;
 mod scopes;
 mod statements;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use tileperf_syntax::{ItemFacts, SiteKind, Span};
 
@@ -27,6 +27,13 @@ pub(crate) struct Scan {
     pub(crate) scopes: Vec<Scope>,
     /// Every call, in source order.
     pub(crate) calls: Vec<Call>,
+    /// Calls by the last name of their callee.
+    pub(crate) callees: FxHashMap<SmolStr, Vec<usize>>,
+    /// Calls in which a query found something, and calls of what a call gives:
+    /// `ct.kernel(occupancy=2)(f)`.
+    pub(crate) notable: Vec<usize>,
+    /// Names that calls are given as arguments.
+    pub(crate) given: FxHashSet<SmolStr>,
     /// Values put into containers: `cache[key] = v`, `.append(v)`, by the container's last name.
     pub(crate) stores: Vec<(SmolStr, usize, Value)>,
     /// Calls that look like memory accesses or matrix multiplications, in source order.
@@ -47,6 +54,9 @@ pub(crate) fn scan(facts: &ItemFacts) -> Scan {
     };
     scanner.open(ScopeKind::Module, None);
     scanner.block(&facts.body);
+    for scope in &mut scanner.out.scopes {
+        scope.binds.sort_by(|a, b| a.name.cmp(&b.name));
+    }
     scanner.out
 }
 

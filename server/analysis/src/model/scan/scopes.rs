@@ -11,6 +11,7 @@ use super::{Scanner, Value};
 pub(crate) struct Scope {
     pub(crate) kind: ScopeKind,
     pub(crate) parent: usize,
+    /// By name once the scan is done; those of one name in source order.
     pub(crate) binds: Vec<Bind>,
     /// What a function returns; a class's bases.
     pub(crate) returns: Vec<Value>,
@@ -44,7 +45,10 @@ pub(crate) struct Bind {
 impl Scope {
     /// Everything a name of this scope is bound to, in source order.
     pub(crate) fn bound(&self, name: &str) -> impl Iterator<Item = &Bind> {
-        self.binds.iter().filter(move |b| b.name == name)
+        let first = self.binds.partition_point(|b| b.name.as_str() < name);
+        self.binds[first..]
+            .iter()
+            .take_while(move |b| b.name == name)
     }
 }
 
