@@ -23,10 +23,11 @@ if (has("--tests")) {
   rmSync(outdir, { recursive: true, force: true }); // a deleted test must not live on
   await esbuild.build({
     ...shared,
-    entryPoints: readdirSync(source)
+    entryPoints: readdirSync(source, { recursive: true })
       .filter((name) => name.endsWith(".test.ts"))
       .map((name) => join(source, name)),
     outdir,
+    entryNames: "[name]", // side by side, where the runner looks for them
     sourcemap: "inline",
   });
 } else {

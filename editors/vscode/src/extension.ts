@@ -7,6 +7,8 @@
 
 import * as vscode from "vscode";
 import { Settings } from "./configuration";
+import { setAwakeContext } from "./context";
+import { Perf } from "./perf/feature";
 import { Server } from "./server";
 import { registerShowServerInfo } from "./showServerInfo";
 import { registerShowUses } from "./showUses";
@@ -20,12 +22,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("tileperf", "log");
   const settings = new Settings(manifest);
   const server = new Server(context.extensionPath, settings, log);
+  const perf = new Perf(server);
   running = server;
 
   context.subscriptions.push(
     log,
     server,
-    createStatusItem(server, settings),
+    perf,
+    createStatusItem(server, settings, perf),
+    setAwakeContext(server),
     registerShowServerInfo(server, manifest.version),
     registerShowUses(),
     vscode.commands.registerCommand("tileperf.restart", () => server.restart()),

@@ -13,15 +13,19 @@ import * as vscode from "vscode";
 import {
   CloseAction,
   DidChangeConfigurationNotification,
+  type DynamicFeature,
   ErrorAction,
+  ExecuteCommandRequest,
   type InitializeParams,
   LanguageClient,
   type LanguageClientOptions,
   RevealOutputChannelOn,
+  type StaticFeature,
 } from "vscode-languageclient/node";
 import type { Settings } from "./configuration";
 import { type Candidate, locate, ORIGIN_TEXT, type Problem, probe } from "./discovery";
 import { endServer, runToEnd, type ServerProcess, settles, startServer } from "./process";
+import { RUN_ITERATION_COMMAND } from "./perf/protocol";
 import {
   SERVER_INFO_REQUEST,
   type ServerInfo,
@@ -58,7 +62,18 @@ interface Session {
 class QuietClient extends LanguageClient {
   protected override fillInitializeParams(params: InitializeParams): void {
     super.fillInitializeParams(params);
-    params.capabilities.experimental = { commands: [SHOW_USES_COMMAND] };
+    params.capabilities.experimental = { commands: [SHOW_USES_COMMAND, RUN_ITERATION_COMMAND] };
+  }
+
+  /** Leaves out the feature that would register the server's commands: they are registered once by
+   * the extension, which asks and saves first, and are there before the server is. */
+  override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
+    const commands =
+      "registrationType" in feature &&
+      feature.registrationType.method === ExecuteCommandRequest.method;
+    if (!commands) {
+      super.registerFeature(feature);
+    }
   }
 
   override error(message: string, data?: unknown): void {
@@ -72,6 +87,9 @@ export class Server implements vscode.Disposable {
   readonly #settings: Settings;
   readonly #log: vscode.OutputChannel;
   readonly #changed = new vscode.EventEmitter<void>();
+  readonly #started = new vscode.EventEmitter<void>();
+  readonly #ended = new vscode.EventEmitter<void>();
+  readonly #listeners = new Map<string, (params: never) => void>();
   #restarts = new Restarts();
   #state: ServerState = { kind: "starting" };
   #session: Session | undefined;
@@ -81,6 +99,10 @@ export class Server implements vscode.Disposable {
 
   /** Fires after every change of `state`. */
   readonly onDidChange = this.#changed.event;
+  /** Fires when a server has been initialized and answers. */
+  readonly onDidStart = this.#started.event;
+  /** Fires when the server is no longer there, whether it was stopped or died. */
+  readonly onDidEnd = this.#ended.event;
 
   constructor(extensionPath: string, settings: Settings, log: vscode.OutputChannel) {
     this.#extensionPath = extensionPath;
@@ -108,6 +130,27 @@ export class Server implements vscode.Disposable {
 
   dispose(): void {
     this.#changed.dispose();
+    this.#started.dispose();
+    this.#ended.dispose();
+  }
+
+  /** Hears a notification of every server from the next start on. */
+  listen(method: string, listener: (params: never) => void): void {
+    this.#listeners.set(method, listener);
+  }
+
+  /** Asks the server, once it has started. Rejects with its own words, or if there is no server. */
+  async request<T>(method: string, params: unknown): Promise<T> {
+    await this.#queue;
+    if (!this.#session) {
+      throw new Error("The tileperf server is not running.");
+    }
+    return this.#session.client.sendRequest<T>(method, params);
+  }
+
+  /** Adds a line to the log. */
+  note(text: string): void {
+    this.#log.appendLine(`[extension] ${text}`);
   }
 
   /** Acts on changed settings or trust: another program is started, anything else is passed on. */
@@ -133,7 +176,7 @@ export class Server implements vscode.Disposable {
     }
     const answer = session.client.sendRequest<ServerInfo>(SERVER_INFO_REQUEST, {});
     if (!(await settles(answer, INFO_MS))) {
-      this.#note(`no answer to ${SERVER_INFO_REQUEST} within ${INFO_MS / 1000} seconds`);
+      this.note(`no answer to ${SERVER_INFO_REQUEST} within ${INFO_MS / 1000} seconds`);
       return;
     }
     try {
@@ -142,7 +185,7 @@ export class Server implements vscode.Disposable {
         this.#become({ ...this.#state, info });
       }
     } catch (error) {
-      this.#note(`${SERVER_INFO_REQUEST}: ${reason(error)}`);
+      this.note(`${SERVER_INFO_REQUEST}: ${reason(error)}`);
     }
   }
 
@@ -161,7 +204,7 @@ export class Server implements vscode.Disposable {
       return;
     }
     const { server, version } = found;
-    this.#note(`starting ${server.path} ${version} (${ORIGIN_TEXT[server.origin]})`);
+    this.note(`starting ${server.path} ${version} (${ORIGIN_TEXT[server.origin]})`);
     const process = startServer(server.path, this.#extensionPath, (line) => {
       this.#log.appendLine(line);
     });
@@ -181,9 +224,19 @@ export class Server implements vscode.Disposable {
     client.onNotification(STATUS_NOTIFICATION, (status: ServerStatus) => {
       this.#heard(session, status);
     });
+    for (const [method, listener] of this.#listeners) {
+      client.onNotification(method, (params: unknown) => {
+        if (session === this.#session) {
+          listener(params as never);
+        }
+      });
+    }
     // The wait for `initialize` must not hold the queue: a server that hangs there can be restarted.
     client.start().then(
-      () => this.refreshInfo(),
+      () => {
+        this.#started.fire();
+        return this.refreshInfo();
+      },
       (error: unknown) => {
         this.#startFailed(session, reason(error));
       },
@@ -242,10 +295,11 @@ export class Server implements vscode.Disposable {
       return;
     }
     session.ending = true;
+    this.#ended.fire();
     // A client that has not finished starting refuses to stop; its process is ended all the same.
     await settles(session.client.dispose(GOODBYE_MS), GOODBYE_MS);
     await endServer(session.process, GOODBYE_MS);
-    this.#note("the server was stopped");
+    this.note("the server was stopped");
   }
 
   #heard(session: Session, status: ServerStatus): void {
@@ -276,7 +330,7 @@ export class Server implements vscode.Disposable {
     if (session.ending || session !== this.#session) {
       return;
     }
-    this.#note(`the server died: ${why}`);
+    this.note(`the server died: ${why}`);
     const again = this.#restarts.again(Date.now());
     void this.#enqueue(async () => {
       // Someone else may have restarted it meanwhile.
@@ -293,7 +347,7 @@ export class Server implements vscode.Disposable {
   }
 
   #fail(problem: string): void {
-    this.#note(problem);
+    this.note(problem);
     this.#become({ kind: "failed", problem });
     void tell(problem, this.#log);
   }
@@ -301,10 +355,6 @@ export class Server implements vscode.Disposable {
   #become(state: ServerState): void {
     this.#state = state;
     this.#changed.fire();
-  }
-
-  #note(text: string): void {
-    this.#log.appendLine(`[extension] ${text}`);
   }
 }
 

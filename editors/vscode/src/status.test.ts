@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { exampleRunning } from "./perf/example";
 import type { ServerInfo, ServerStatus } from "./protocol";
 import { count, statusView, type ServerState } from "./status";
 
@@ -71,4 +72,19 @@ test("counts", () => {
   assert.equal(count(undefined, "kernel"), "no kernels");
   assert.equal(count(1, "kernel"), "1 kernel");
   assert.equal(count(2, "kernel"), "2 kernels");
+});
+
+test("a run is named in the item and told in the tooltip, several are counted", () => {
+  const ready = running({ state: "ready", kernels: 1 });
+  const one = statusView(ready, true, [], [exampleRunning()]);
+  assert.equal(one?.text, "$(sync~spin) tileperf: iteration 3: measuring, 60 pairs");
+  assert.match(one.tooltip, /\*\*scale\\_kernel\*\* iteration 3: measuring, 60 pairs/);
+  const two = statusView(ready, true, [], [exampleRunning(), exampleRunning()]);
+  assert.equal(two?.text, "$(sync~spin) tileperf: 2 perf runs");
+});
+
+test("a process that has not begun its run yet is starting", () => {
+  const state = { ...exampleRunning({ state: "kept" }), running: true };
+  const view = statusView(running({ state: "ready" }), true, [], [state]);
+  assert.equal(view?.text, "$(sync~spin) tileperf: starting");
 });

@@ -4,6 +4,9 @@
  */
 
 import { ORIGIN_TEXT, type Candidate } from "./discovery";
+import { plain } from "./markdown";
+import type { SessionState } from "./perf/protocol";
+import { progress } from "./perf/words";
 import { problemTexts, type ServerInfo, type ServerStatus } from "./protocol";
 
 /** The server as the extension sees it. */
@@ -25,11 +28,13 @@ export interface StatusView {
   readonly severity: "ordinary" | "warning" | "error";
 }
 
-/** What to show, or undefined for no item at all. `surfacesOff` are the settings that hide something. */
+/** What to show, or undefined for no item at all. `surfacesOff` are the settings that hide something,
+ * `runs` the sessions at work. */
 export function statusView(
   state: ServerState,
   trusted: boolean,
   surfacesOff: readonly string[],
+  runs: readonly SessionState[] = [],
 ): StatusView | undefined {
   switch (state.kind) {
     case "starting":
@@ -41,7 +46,7 @@ export function statusView(
         severity: "error",
       };
     case "running":
-      return running(state, trusted, surfacesOff);
+      return running(state, trusted, surfacesOff, runs);
   }
 }
 
@@ -49,6 +54,7 @@ function running(
   state: Extract<ServerState, { kind: "running" }>,
   trusted: boolean,
   surfacesOff: readonly string[],
+  runs: readonly SessionState[],
 ): StatusView | undefined {
   const { status } = state;
   // A workspace without kernels should not notice that the extension is installed.
@@ -59,7 +65,7 @@ function running(
   const severity =
     status.state === "error" ? "error" : problems.length > 0 ? "warning" : "ordinary";
 
-  const paragraphs = [summary(status)];
+  const paragraphs = [summary(status), ...runs.map(runText)];
   if (problems.length > 0) {
     paragraphs.push(["**Settings**", ...problems.map((text) => `- ${plain(text)}`)].join("\n"));
   }
@@ -72,12 +78,21 @@ function running(
   paragraphs.push(
     `tileperf ${plain(state.version)}, ${ORIGIN_TEXT[state.server.origin]}  \n\`${state.server.path}\``,
   );
-  return { text: label(status, severity), tooltip: paragraphs.join("\n\n"), severity };
+  return { text: label(status, severity, runs), tooltip: paragraphs.join("\n\n"), severity };
 }
 
-function label(status: ServerStatus, severity: StatusView["severity"]): string {
+function label(
+  status: ServerStatus,
+  severity: StatusView["severity"],
+  runs: readonly SessionState[],
+): string {
   if (status.state === "error") {
     return "$(error) tileperf: error";
+  }
+  const [only] = runs;
+  if (only) {
+    const what = runs.length > 1 ? `${runs.length} perf runs` : workText(only);
+    return `$(sync~spin) tileperf: ${what}`;
   }
   if (status.state === "indexing") {
     return "$(sync~spin) tileperf: indexing";
@@ -103,15 +118,19 @@ function summary(status: ServerStatus): string {
   }
 }
 
+/** "**scale_kernel** iteration 3: measuring, 60 pairs". */
+function runText(state: SessionState): string {
+  return `**${plain(state.kernel)}** ${plain(workText(state))}`;
+}
+
+function workText({ run }: SessionState): string {
+  return run?.state === "running" ? progress(run) : "starting";
+}
+
 /** "no kernels", "1 kernel", "12 kernels". */
 export function count(number: number | null | undefined, noun: string): string {
   if (!number) {
     return `no ${noun}s`;
   }
   return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
-}
-
-/** Text from elsewhere, made safe to stand in Markdown. */
-function plain(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#|~$!]/g, "\\$&");
 }

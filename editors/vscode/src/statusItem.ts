@@ -4,6 +4,7 @@
 
 import * as vscode from "vscode";
 import type { Settings } from "./configuration";
+import type { Perf } from "./perf/feature";
 import { DOCUMENTS, type Server } from "./server";
 import { surfacesOff } from "./settings";
 import { statusView } from "./status";
@@ -14,17 +15,26 @@ const BACKGROUND = {
   error: new vscode.ThemeColor("statusBarItem.errorBackground"),
 };
 
-/** Shows the item, keeps it current, and hides it beside files of other languages. */
-export function createStatusItem(server: Server, settings: Settings): vscode.Disposable {
+/** Shows the item, keeps it current, and hides it beside files of other languages unless something
+ * runs. */
+export function createStatusItem(
+  server: Server,
+  settings: Settings,
+  perf: Perf,
+): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("status", vscode.StatusBarAlignment.Right, 100);
   item.name = "tileperf";
   item.command = "tileperf.showServerInfo";
 
   const update = (): void => {
     const document = vscode.window.activeTextEditor?.document;
-    const relevant = document !== undefined && vscode.languages.match(DOCUMENTS, document) > 0;
+    const python = document !== undefined && vscode.languages.match(DOCUMENTS, document) > 0;
     const off = surfacesOff(settings.values());
-    const view = relevant ? statusView(server.state, vscode.workspace.isTrusted, off) : undefined;
+    const runs = perf.running();
+    const view =
+      python || runs.length > 0
+        ? statusView(server.state, vscode.workspace.isTrusted, off, runs)
+        : undefined;
     if (!view) {
       item.hide();
       return;
@@ -39,6 +49,7 @@ export function createStatusItem(server: Server, settings: Settings): vscode.Dis
   return vscode.Disposable.from(
     item,
     server.onDidChange(update),
+    perf.onDidChange(update),
     vscode.window.onDidChangeActiveTextEditor(update),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
     vscode.workspace.onDidChangeConfiguration((event) => {
