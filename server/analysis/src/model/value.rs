@@ -139,6 +139,15 @@ impl Value {
             _ => None,
         }
     }
+
+    /// The name that a name or attribute starts with: `ct` of `ct.tune.exhaustive_search`.
+    pub(crate) fn root(&self) -> Option<&SmolStr> {
+        match self {
+            Value::Name(name) => Some(name),
+            Value::Attr(base, _) => base.root(),
+            _ => None,
+        }
+    }
 }
 
 /// What a comprehension of one loop ranges over, if its element is the loop's own name.

@@ -126,7 +126,7 @@ impl<'a> Build<'a> {
         let mut out = Vec::new();
         for call in &self.names.scans[at.item].calls {
             let from = at.sibling(call.scope);
-            if !self.names.is_within(from, at) {
+            if !self.names.is_within(from, at) || self.names.is_foreign(&call.callee, from) {
                 continue;
             }
             let callee = match &call.callee {

@@ -152,6 +152,19 @@ impl<'a> Names<'a> {
             .collect()
     }
 
+    /// Whether a callee is imported and nothing else, which is cheaper to tell than what it is.
+    pub(crate) fn is_foreign(&self, callee: &Value, at: At) -> bool {
+        let Some(root) = callee.root() else {
+            return false;
+        };
+        let binds = self.bound(root);
+        !binds.is_empty()
+            && binds.iter().all(|(_, v)| matches!(v, Value::Import(_)))
+            && !self
+                .outward(at)
+                .any(|here| self.scope(here).bound(root).next().is_some())
+    }
+
     /// Whether a callee can be cuTile's `name`.
     pub(crate) fn is_api(&self, value: &'a Value, at: At, name: &str) -> bool {
         (self.resolve(value, at).iter()).any(|t| matches!(t, Target::Path(p) if is_api(p, name)))

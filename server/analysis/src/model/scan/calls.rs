@@ -126,14 +126,7 @@ fn argument(arg: &Arg) -> CallArg {
 /// What a callee named like an access is, and the name it starts with.
 fn access(callee: &Value) -> Option<(SmolStr, AccessKind)> {
     let kind = AccessKind::of(callee.last()?)?;
-    let mut root = callee;
-    while let Value::Attr(base, _) = root {
-        root = base;
-    }
-    match root {
-        Value::Name(name) => Some((name.clone(), kind)),
-        _ => None,
-    }
+    Some((callee.root()?.clone(), kind))
 }
 
 /// The identifier an editor should jump from: the kernel's name in `k`, `m.k`, `k.replace_hints()`,
