@@ -34,6 +34,25 @@ pub fn default_correctness() -> Vec<String> {
     .to_vec()
 }
 
+/// pytest on the test file; `select` chooses tests by name, all of them if it is empty.
+pub fn pytest(select: &str) -> Vec<String> {
+    let mut command: Vec<String> = ["{python}", "-m", "pytest", "{test_file}", "-v"]
+        .map(str::to_owned)
+        .to_vec();
+    if !select.is_empty() {
+        command.extend(["-k".to_owned(), select.to_owned()]);
+    }
+    command
+}
+
+/// A benchmark made of a correctness command of pytest: the injected `tileperf_bench` times the
+/// launches of its tests.
+pub fn timed_tests(correctness: &[String]) -> Vec<String> {
+    let mut command = correctness.to_vec();
+    command.extend(["-p".to_owned(), "tileperf_bench".to_owned()]);
+    command
+}
+
 /// TileGym's benchmarks. `--print-record` is an option of its `conftest.py`.
 pub fn default_benchmark(prints_record: bool) -> Vec<String> {
     let mut command: Vec<String> = [

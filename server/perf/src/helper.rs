@@ -10,10 +10,14 @@ use crate::error::Error;
 use crate::store::write_durably;
 
 /// Name and text of each file.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     (
         "sitecustomize.py",
         include_str!("../python/sitecustomize.py"),
+    ),
+    (
+        "tileperf_bench.py",
+        include_str!("../python/tileperf_bench.py"),
     ),
     (
         "tileperf_channel.py",

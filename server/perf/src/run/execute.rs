@@ -145,6 +145,7 @@ impl Bench<'_> {
         if self.helper.is_some() {
             let files = serde_json::to_string(&self.plan.files).unwrap_or_default();
             guarded = guarded
+                .env("TILEPERF_BENCH_KERNEL", self.plan.kernel.as_str())
                 .env("TILEPERF_RECORD", record)
                 .env("TILEPERF_TREE", root)
                 .env("TILEPERF_FILES", files);

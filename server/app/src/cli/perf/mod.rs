@@ -5,6 +5,7 @@ mod attach;
 mod baseline;
 mod device;
 mod finish;
+mod init;
 mod iterate;
 mod plan;
 mod report;
@@ -33,6 +34,7 @@ pub(crate) struct PerfArgs {
 
 #[derive(Debug, Subcommand)]
 enum PerfCommand {
+    Init(init::InitArgs),
     Setup(setup::SetupArgs),
     Baseline(baseline::BaselineArgs),
     Iterate(iterate::IterateArgs),
@@ -49,6 +51,7 @@ enum PerfCommand {
 /// Runs `tileperf perf`.
 pub(crate) fn run(args: &PerfArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
+        PerfCommand::Init(args) => init::run(args),
         PerfCommand::Setup(args) => setup::run(args),
         PerfCommand::Baseline(args) => baseline::run(args),
         PerfCommand::Iterate(args) => iterate::run(args),
