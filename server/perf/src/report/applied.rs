@@ -41,7 +41,7 @@ pub fn applied(session: &Session, iteration: u32) -> Option<String> {
     out.push_str(&metrics(session, run));
     let _ = writeln!(out, "\n{}.", text(&measured_on::where_and_when(run)));
     out.push_str("\n### Result\n");
-    let _ = writeln!(out, "{}", text(&result(run)));
+    let _ = writeln!(out, "{}", text(&result(session, run)));
     Some(out)
 }
 
@@ -109,16 +109,17 @@ fn changes(session: &Session, run: &Run) -> String {
 /// The two rows of the table. The total before is that of the last kept code.
 fn metrics(session: &Session, run: &Run) -> String {
     let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
-    let before = kept_before(session, run)
-        .and_then(|r| r.row.as_ref())
-        .map(|row| row.latency_ms);
-    let after = run.row.as_ref().map(|row| row.latency_ms);
-    match (before, after) {
-        (Some(before), Some(after)) if !run.measured.is_empty() => {
-            metric_rows(quantity, Some((before, after)), &words::end(run))
-        }
-        _ => metric_rows(quantity, None, &unmeasured(run)),
+    match totals(session, run) {
+        Some(totals) => metric_rows(quantity, Some(totals), ""),
+        None => metric_rows(quantity, None, &unmeasured(run)),
     }
+}
+
+/// The totals before and after, where they were measured and are to be compared.
+fn totals(session: &Session, run: &Run) -> Option<(f64, f64)> {
+    run_total(run)?;
+    let before = kept_before(session, run)?.row.as_ref()?;
+    Some((before.latency_ms, run.row.as_ref()?.latency_ms))
 }
 
 /// The rows "Throughput" and "Latency". The one that the benchmark does not report says so.
@@ -158,24 +159,35 @@ pub(super) fn compact_percent(change: f64) -> String {
 
 fn unmeasured(run: &Run) -> String {
     match &run.decision {
+        Some((_, decision)) if decision.why == Why::Fixed => {
+            "speed is not compared with that of wrong results".to_owned()
+        }
         Some((candidate, _)) => words::correctness(&candidate.correctness),
         None => words::end(run),
     }
 }
 
-fn result(run: &Run) -> String {
+fn result(session: &Session, run: &Run) -> String {
     let status = run.row.as_ref().map(|row| row.status);
     let Some((_, decision)) = &run.decision else {
         return format!("FAILED: {}; rolled back", words::end(run));
     };
     if status == Some(Status::Crash) || !decision.keeps() {
-        return format!("ROLLED BACK: {}", words::decision(decision));
+        let said = words::decision(decision);
+        return format!(
+            "ROLLED BACK: {}",
+            said.strip_prefix("Reverted: ").unwrap_or(&said)
+        );
     }
     let undone = if run.undone { "; undone later" } else { "" };
     if decision.why == Why::Fixed {
         return format!("SUCCESS: The results are right now; speed was not compared{undone}");
     }
-    let improvement = run_total(run).map_or(f64::NAN, |total| total.improvement());
-    let improvement = words::share(improvement).replace(" %", "%");
+    let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
+    let change = match totals(session, run) {
+        Some((before, after)) => quantity.value(after) / quantity.value(before) - 1.0,
+        None => f64::NAN,
+    };
+    let improvement = words::share(change.abs()).replace(" %", "%");
     format!("SUCCESS: Achieved {improvement} improvement{undone}")
 }

@@ -4,7 +4,7 @@
 //! text: they end no table cell, make no link or tag, and mention nobody on the site that shows it.
 
 /// Characters that mean something inside a line of Markdown, or in HTML inside that.
-const SPECIAL: &str = "\\`*[]<>|~&$";
+const SPECIAL: &str = "\\`*[]<|~&$";
 
 /// Prose on one line.
 pub(super) fn text(raw: &str) -> String {
@@ -13,11 +13,11 @@ pub(super) fn text(raw: &str) -> String {
     let mut characters = line.chars().peekable();
     let mut before = None;
     while let Some(character) = characters.next() {
-        // Inside a word an underscore is one, and a heading begins a line.
+        // Inside a word an underscore is one; headings and quotations begin a line.
         let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let special = match character {
             '_' => !(word(before) && word(characters.peek().copied())),
-            '#' => before.is_none(),
+            '#' | '>' => before.is_none(),
             other => SPECIAL.contains(other),
         };
         if special {

@@ -39,8 +39,12 @@ pub(super) fn gaps(session: &Session, outcome: Option<&Outcome>) -> Vec<Gap> {
     if outcome.is_none() {
         gaps.push(Gap::new("iteration 0", why_no_baseline(session)));
     }
+    let known = outcome.map(|_| session.baseline().map_or(&[][..], |r| &r.tests));
+    let known: BTreeSet<&String> = (known.into_iter().flatten())
+        .flat_map(|t| &t.skipped)
+        .collect();
     for run in &session.runs {
-        of_run(run, &mut gaps);
+        of_run(run, &known, &mut gaps);
     }
     if let Some(outcome) = outcome {
         for key in &outcome.broken {
@@ -83,7 +87,8 @@ pub(super) fn why_no_baseline(session: &Session) -> String {
     }
 }
 
-fn of_run(run: &Run, gaps: &mut Vec<Gap>) {
+/// What a run left open. `known`: tests that iteration 0 skipped, said there once.
+fn of_run(run: &Run, known: &BTreeSet<&String>, gaps: &mut Vec<Gap>) {
     let here = match (run.kind, run.row.is_some()) {
         (RunKind::Baseline, _) => "iteration 0".to_owned(),
         (RunKind::Iteration, true) => format!("iteration {}", run.iteration),
@@ -98,7 +103,7 @@ fn of_run(run: &Run, gaps: &mut Vec<Gap>) {
             Some((candidate, _)) => words::correctness(&candidate.correctness),
             None => words::end(run),
         };
-        gaps.push(Gap::new(here.clone(), format!("its speed: {why}")));
+        gaps.push(Gap::new(here.clone(), format!("no time of its own: {why}")));
     }
     if let Some((candidate, _)) = &run.decision {
         for (key, change) in &candidate.sets.changes {
@@ -131,8 +136,9 @@ fn of_run(run: &Run, gaps: &mut Vec<Gap>) {
         ));
     }
     let skipped: BTreeSet<&String> = run.tests.iter().flat_map(|t| &t.skipped).collect();
+    let is_new = |test: &&String| run.kind == RunKind::Baseline || !known.contains(test);
+    let skipped: Vec<&String> = skipped.into_iter().filter(is_new).collect();
     if !skipped.is_empty() {
-        let skipped: Vec<_> = skipped.into_iter().collect();
         gaps.push(Gap::new(
             here.clone(),
             format!(

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use crate::event::RunKind;
 use crate::readings::Key;
 use crate::records::{Row, Status};
-use crate::session::{Run, Session};
+use crate::session::{Phase, Run, Session};
 use crate::stats::Noise;
 
 use super::escape::{code, text};
 use super::gaps::{gaps, why_no_baseline};
 use super::measured_on;
-use super::quantity::Quantity;
+use super::quantity::{Quantity, is_cost};
 use super::result::{self, Line, Outcome, is_carried, run_total};
 use super::words;
 
@@ -64,7 +64,7 @@ fn heading(out: &mut String, session: &Session, outcome: Option<&Outcome>) {
     }
     facts.push(("state", text(&words::phase(session.phase))));
     if let Some((_, goal)) = result::goal(session, outcome) {
-        facts.push(("goal", text(&goal)));
+        facts.push(("goal", text(goal.trim_start_matches("goal "))));
     }
     if let (Some(first), Some(last)) = (session.runs.first(), session.runs.last()) {
         let spent: f64 = session.runs.iter().map(|r| r.seconds).sum();
@@ -93,6 +93,10 @@ pub(super) fn headline(session: &Session, outcome: Option<&Outcome>) -> String {
     let Some(outcome) = outcome.filter(|o| o.is_known()) else {
         return format!("No result: iteration 0 is {}.", why_no_baseline(session));
     };
+    let abandoned = match session.phase {
+        Phase::Abandoned => "Abandoned, nothing of this is in the code. ",
+        _ => "",
+    };
     let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
     let name = quantity.name();
     if outcome.chain.is_empty() {
@@ -102,14 +106,14 @@ pub(super) fn headline(session: &Session, outcome: Option<&Outcome>) -> String {
                 .to_owned(),
         };
         return format!(
-            "No faster code was kept: the {name} is {}.{fixed} {}.",
+            "{abandoned}No faster code was kept: the {name} is {}.{fixed} {}.",
             quantity.exact(outcome.last),
             measured_on::where_and_when(outcome.origin)
         );
     }
     let pairs = match outcome.total {
         Some(total) => format!(
-            " In pairs: {} ({} to {}).",
+            " In pairs, the time changed by {} ({} to {}).",
             words::percent(total.change()),
             words::percent(total.low.exp_m1()),
             words::percent(total.high.exp_m1())
@@ -117,7 +121,7 @@ pub(super) fn headline(session: &Session, outcome: Option<&Outcome>) -> String {
         None => String::new(),
     };
     format!(
-        "The {name} went from {} to {} ({}, {:.3}x).{pairs} {}",
+        "{abandoned}The {name} went from {} to {} ({}, {:.3}x).{pairs} {}",
         quantity.exact(outcome.first),
         quantity.exact(outcome.last),
         words::percent(quantity.value(outcome.last) / quantity.value(outcome.first) - 1.0),
@@ -135,6 +139,10 @@ pub(super) fn iterations(session: &Session) -> String {
     let (mut rows, mut carried) = (0, false);
     for (run, row) in result::iterations(session) {
         rows += 1;
+        let latency = match is_cost(row.latency_ms) {
+            true => format!("{:.6}", row.latency_ms),
+            false => "not known".to_owned(),
+        };
         let mark = if is_carried(run, row) { " \\*" } else { "" };
         carried |= is_carried(run, row);
         let change = match (row.iteration, run_total(run)) {
@@ -143,10 +151,10 @@ pub(super) fn iterations(session: &Session) -> String {
         };
         let _ = writeln!(
             out,
-            "| {} | {} | {:.6}{mark} | {} | {} | {change} | {} |",
+            "| {} | {} | {}{mark} | {} | {} | {change} | {} |",
             row.iteration,
             text(&row.optimization),
-            row.latency_ms,
+            latency,
             row.correctness,
             row.status,
             text(&row_verdict(run, row)),
@@ -160,7 +168,8 @@ pub(super) fn iterations(session: &Session) -> String {
     }
     match Quantity::of(session) {
         Some(Quantity::Rate) => out.push_str(
-            "\nThe benchmark reports rates; the column latency_ms holds their reciprocal.\n",
+            "\nThe benchmark reports rates, in a unit of its own that the journal does not keep; the \
+             column latency_ms holds their reciprocal.\n",
         ),
         Some(Quantity::Mixed) => out.push_str(
             "\nThe benchmark reports times and rates; the column latency_ms holds a mean of times in \

@@ -9,10 +9,20 @@ use crate::verdict::{FASTER, SAME};
 
 use super::words;
 
-/// A run's place and time in one line, as it stands under its numbers.
+/// A run's place and time as a sentence without its full stop, as it stands under its numbers.
 pub(super) fn where_and_when(run: &Run) -> String {
+    words::capital(&when_and_where_inside(run))
+}
+
+/// The same inside a sentence.
+pub(super) fn when_and_where_inside(run: &Run) -> String {
     format!(
-        "Measured on {}, {}, in {}",
+        "{} on {}, {}, in {}",
+        if run.measured.is_empty() {
+            "ran"
+        } else {
+            "measured"
+        },
         words::device(&run.device),
         words::moment(&run.began),
         words::duration(run.seconds)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::session::Session;
+use crate::session::{Phase, Session};
 
 use super::escape::{code, one_line, shortened, text};
 use super::gaps::gaps;
@@ -11,6 +11,7 @@ use super::measured_on;
 use super::quantity::Quantity;
 use super::result::{self, Outcome};
 use super::summary::summary;
+use super::words;
 
 /// The longest kernel name in a title, which sites cut off at about seventy characters.
 const LONGEST_NAME: usize = 40;
@@ -27,6 +28,9 @@ pub fn pull_request(session: &Session) -> (String, String) {
 
 fn title(session: &Session, outcome: Option<&Outcome>) -> String {
     let kernel = shortened(&one_line(&session.plan.kernel), LONGEST_NAME);
+    if session.phase == Phase::Abandoned {
+        return format!("{kernel}: abandoned");
+    }
     match outcome.filter(|o| o.is_known()) {
         Some(outcome) if !outcome.chain.is_empty() => {
             let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
@@ -45,7 +49,7 @@ fn title(session: &Session, outcome: Option<&Outcome>) -> String {
 fn body(session: &Session, outcome: Option<&Outcome>) -> String {
     let mut out = format!("{}\n\n", text(&headline(session, outcome)));
     if let Some((_, goal)) = result::goal(session, outcome) {
-        let _ = writeln!(out, "The {}.\n", text(&goal));
+        let _ = writeln!(out, "{}.\n", text(&words::capital(&goal)));
     }
     out.push_str(&summary(session));
     out.push_str("\n## Evidence\n\n");

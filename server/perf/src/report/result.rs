@@ -188,10 +188,14 @@ fn chain_total(chain: &[&Run]) -> Option<Total> {
     })
 }
 
-/// The change of a run's total, as it was decided by or as its configurations give it.
+/// The change of a run's total, as it was decided by or as its configurations give it; none where it
+/// was not measured or is not to be compared.
 pub(super) fn run_total(run: &Run) -> Option<Total> {
-    if let Some(total) = run.decision.as_ref().and_then(|(_, d)| d.total) {
-        return Some(total);
+    match &run.decision {
+        // Right results are not compared with wrong ones.
+        Some((_, decision)) if decision.why == Why::Fixed => return None,
+        Some((_, decision)) if decision.total.is_some() => return decision.total,
+        _ => {}
     }
     let parts: Vec<Weighted> = (run.measured.iter())
         .map(|m| Weighted {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::event::RunKind;
 use crate::records::Status;
-use crate::session::{Run, Session};
+use crate::session::{Phase, Run, Session};
 use crate::verdict::Why;
 
 use super::applied::{compact_percent, metric_rows};
@@ -49,17 +49,22 @@ fn heading(out: &mut String, session: &Session, outcome: Option<&Outcome>) {
     };
     let _ = writeln!(
         out,
-        "**Starting Point**: {name} {} ({})",
+        "**Starting Point**: {name} {} of {} ({})",
         quantity.exact(outcome.first),
-        text(&measured_on::where_and_when(outcome.origin))
+        outcome.origin_in_words(),
+        text(&measured_on::when_and_where_inside(outcome.origin))
     );
     let estimate = match outcome.basis {
         Basis::Chained | Basis::Recombined => ", an estimate from changes timed one by one",
         Basis::Unchanged | Basis::Paired => "",
     };
+    let abandoned = match session.phase {
+        Phase::Abandoned => "; then abandoned, nothing of this is in the code",
+        _ => "",
+    };
     let _ = writeln!(
         out,
-        "**Result**: {name} {} ({}{estimate}), {}",
+        "**Result**: {name} {} ({}{estimate}), {}{abandoned}",
         quantity.exact(outcome.last),
         compact_percent(quantity.value(outcome.last) / quantity.value(outcome.first) - 1.0),
         text(&verdict.unwrap_or_else(|| "no goal was set".to_owned()))
@@ -74,7 +79,7 @@ fn applied(out: &mut String, session: &Session) {
             number += 1;
             let _ = writeln!(out, "{number}. **{}**", text(&row.optimization));
             let _ = writeln!(out, "   - Impact: {}", text(&impact(session, run, last)));
-            let _ = writeln!(out, "   - Status: {}\n", status(run, row.status));
+            let _ = writeln!(out, "   - Status: {}\n", status(session, run, row.status));
         }
         if run.kept {
             last = Some(row.latency_ms);
@@ -88,8 +93,11 @@ fn applied(out: &mut String, session: &Session) {
     }
 }
 
-fn status(run: &Run, status: Status) -> &'static str {
+fn status(session: &Session, run: &Run, status: Status) -> &'static str {
     match (status, run.undone) {
+        (Status::Keep, _) if session.phase == Phase::Abandoned => {
+            "Rolled back (applied, then the session was abandoned)"
+        }
         (Status::Keep, false) => "Applied",
         (Status::Keep, true) => "Rolled back (applied, undone later)",
         (Status::Revert | Status::Crash, _) => "Rolled back",
@@ -98,7 +106,7 @@ fn status(run: &Run, status: Status) -> &'static str {
 
 fn impact(session: &Session, run: &Run, before: Option<f64>) -> String {
     let Some((candidate, decision)) = &run.decision else {
-        return words::end(run);
+        return words::capital(&words::end(run));
     };
     let (Some(before), Some(row)) = (before, &run.row) else {
         return "not known".to_owned();
@@ -113,9 +121,8 @@ fn impact(session: &Session, run: &Run, before: Option<f64>) -> String {
         Why::Slower | Why::Mixed | Why::SlowerThanStart { .. } => {
             return format!("Regression detected: {}", words::verdict(decision));
         }
-        Why::Fixed => return "right results, speed not compared".to_owned(),
-        Why::Lost { .. } | Why::MeasuringError { .. } | Why::NothingMeasured => {
-            return words::verdict(decision);
+        Why::Fixed | Why::Lost { .. } | Why::MeasuringError { .. } | Why::NothingMeasured => {
+            return words::capital(&words::verdict(decision));
         }
         Why::LargeGain
         | Why::MediumGain

@@ -85,6 +85,15 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     }
 }
 
+/// With a capital letter.
+pub(super) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
+    }
+}
+
 /// The first names of a list, and how many more.
 pub(super) fn names<T: ToString>(list: &[T]) -> String {
     let shown: Vec<String> = list.iter().take(MOST_NAMES).map(T::to_string).collect();

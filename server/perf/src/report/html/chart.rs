@@ -50,7 +50,7 @@ pub(super) fn chart(page: &mut Markup, session: &Session, outcome: Option<&Outco
                 ("aria-labelledby", label),
             ];
             page.within("svg", &attributes, |page| {
-                let title = format!("{} by iteration", capital(quantity.name()));
+                let title = format!("{} by iteration", words::capital(quantity.name()));
                 page.leaf("title", &[("id", "chart-title")], &title);
                 let said = description(&points, quantity);
                 page.leaf("desc", &[("id", "chart-description")], &said);
@@ -77,7 +77,7 @@ pub(super) fn chart(page: &mut Markup, session: &Session, outcome: Option<&Outco
         let mut caption = format!(
             "{}. The line is the code that was kept, a bar the interval of a change against its base. \
              The axis does not begin at 0.",
-            capital(quantity.axis())
+            words::capital(quantity.axis())
         );
         if let Some(outcome) = outcome {
             let origin = crate::report::measured_on::where_and_when(outcome.origin);
@@ -268,13 +268,4 @@ pub(super) fn line(page: &mut Markup, class: &str, from: (&str, &str), to: (&str
             ("y2", to.1),
         ],
     );
-}
-
-/// With a capital letter.
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
-        None => String::new(),
-    }
 }

@@ -136,7 +136,7 @@ fn axis(page: &mut Markup, scale: &Scale) {
         };
         label(page, "0%", "start", "11", "← faster");
         label(page, "100%", "end", "11", "slower →");
-        let (ticks, decimals) = scale.ticks(4);
+        let (ticks, decimals) = scale.ticks(5);
         // A label at the very end would stand outside.
         let inside = |tick: &f64| (5.0..=95.0).contains(&scale.percent(*tick));
         for tick in ticks.into_iter().filter(inside) {

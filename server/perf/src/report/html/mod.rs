@@ -13,7 +13,7 @@ mod policy;
 mod scale;
 mod sections;
 
-use crate::session::Session;
+use crate::session::{Phase, Session};
 use crate::verdict::GoalState;
 
 use super::escape::one_line;
@@ -76,6 +76,10 @@ fn head(page: &mut Markup, session: &Session, outcome: Option<&Outcome>) {
         if let Some(outcome) = outcome {
             page.leaf("p", &[("class", "prose")], &basis(outcome));
         }
+        if session.phase == Phase::Abandoned {
+            let said = "Abandoned: nothing of this is in the code.";
+            page.leaf("p", &[("class", "notice prose")], said);
+        }
         facts(page, session);
     });
 }
@@ -123,7 +127,7 @@ fn basis(outcome: &Outcome) -> String {
     };
     if let Some(total) = outcome.total {
         let pairs = format!(
-            " Measured in pairs: {} ({} to {}).",
+            " In pairs, the time changed by {} ({} to {}).",
             words::percent(total.change()),
             words::percent(total.low.exp_m1()),
             words::percent(total.high.exp_m1())

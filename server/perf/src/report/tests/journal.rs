@@ -98,7 +98,11 @@ impl Journal {
         self.entries.push(Entry {
             schema: SCHEMA,
             seq: self.entries.len() as u64,
-            at: format!("2026-11-29T10:{:02}:00.000Z", self.minute.min(59)),
+            at: format!(
+                "2026-11-29T{:02}:{:02}:00.000Z",
+                10 + self.minute / 60,
+                self.minute % 60
+            ),
             event,
         });
     }
@@ -384,7 +388,7 @@ impl Journal {
         self.add(match keeps {
             true => Event::Kept {
                 run,
-                commit: Some(format!("{:040x}", 0x00c0_ffee_0000_u64 + u64::from(run))),
+                commit: Some(format!("{:02x}c0ffee{run:032x}", 0xa0 + run)),
             },
             false => Event::Reverted { run },
         });

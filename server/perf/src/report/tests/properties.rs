@@ -180,10 +180,11 @@ proptest! {
             prop_assert!(!escaped.chars().any(|c| is_hidden(c) || c == '\n'));
         }
         let escaped = text(&said);
+        prop_assert!(!escaped.starts_with(['>', '#']));
         let mut backslash = false;
         for character in escaped.chars() {
             if !backslash {
-                prop_assert!(!"`*[]<>|~&$".contains(character), "{escaped}");
+                prop_assert!(!"`*[]<|~&$".contains(character), "{escaped}");
             }
             backslash = character == '\\' && !backslash;
         }
