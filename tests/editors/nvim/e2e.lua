@@ -220,6 +220,15 @@ local function refresh()
   end, lens)
 end
 
+--- Where a kernel has several lenses, the one that lists its uses is chosen.
+---@param items { [2]: lsp.CodeLens }[]|{ lens: lsp.CodeLens }[]
+---@param on_choice fun(item?: any)
+local function choose_uses(items, _, on_choice)
+  on_choice(vim.iter(items):find(function(item)
+    return vim.inspect(item):find('tileperf.showUses', 1, true) ~= nil
+  end))
+end
+
 --- Running the lens lists where the kernel is used.
 local function uses()
   local buffer = open(ops .. 'row_scale.py')
@@ -235,6 +244,8 @@ local function uses()
     end
   end
   vim.fn.setqflist({}, 'r')
+  local select = vim.ui.select
+  vim.ui.select = choose_uses
   vim.lsp.codelens.run()
   tap.wait('running the lens lists the launch in the other file', function()
     return vim.iter(vim.fn.getqflist()):any(function(item)
@@ -243,6 +254,7 @@ local function uses()
   end, function()
     return vim.fn.getqflist()
   end)
+  vim.ui.select = select
   vim.cmd('cclose')
 end
 

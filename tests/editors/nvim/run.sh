@@ -209,6 +209,8 @@ starts=(setup)
 [ "$minor" -lt 11 ] || starts=(enable setup)
 echo "# Neovim $version"
 drive unit
+drive perf_unit
+drive perf_fake
 for start in "${starts[@]}"; do
   drive e2e
   check "leaving the editor leaves no server" no_server

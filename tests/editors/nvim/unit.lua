@@ -175,6 +175,10 @@ local function help()
     ':TileperfRestart',
     ':TileperfLog',
     ':TileperfInfo',
+    ':TileperfRunIteration',
+    ':TileperfPerf',
+    ':TileperfPerfReport',
+    'tileperf-highlights',
   }) do
     local ok = pcall(vim.cmd.help, topic)
     local name = vim.api.nvim_buf_get_name(0)
@@ -201,10 +205,12 @@ local function help()
 end
 
 local function modules()
-  for file in vim.fs.dir(here .. '/plugin/lua/tileperf') do
-    local module = 'tileperf.' .. file:gsub('%.lua$', '')
-    local ok, problem = pcall(require, module)
-    tap.ok(ok, module .. ' loads', problem)
+  for file, kind in vim.fs.dir(here .. '/plugin/lua/tileperf', { depth = 2 }) do
+    if kind == 'file' then
+      local module = 'tileperf.' .. file:gsub('%.lua$', ''):gsub('/', '.')
+      local ok, problem = pcall(require, module)
+      tap.ok(ok, module .. ' loads', problem)
+    end
   end
   local ok, config = pcall(dofile, here .. '/plugin/lsp/tileperf.lua')
   tap.ok(ok and vim.deep_equal(config.filetypes, { 'python' }), 'lsp/tileperf.lua loads', config)

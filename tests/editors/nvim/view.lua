@@ -43,7 +43,8 @@ function M.virtual_text(buffer, name)
       for _, mark in ipairs(marks) do
         local row, details = mark[2], mark[4]
         local text = joined(details.virt_text or (details.virt_lines or {})[1] or {})
-        if text ~= '' then
+        -- A mark whose text was deleted stays, for undo, and is not drawn.
+        if text ~= '' and not details.invalid then
           found[row] = (found[row] and found[row] .. ' ' or '') .. text
         end
       end

@@ -16,11 +16,23 @@ local function before_init(params, config)
   params.initializationOptions = options
 end
 
+--- What the lenses run; the server sends those that it is told of.
+---@type table<string, fun(command: lsp.Command, context: table)>
+local lenses = {
+  ['tileperf.showUses'] = function(...)
+    require('tileperf.uses').show(...)
+  end,
+  ['tileperf.runPerfIteration'] = function(...)
+    require('tileperf.perf.commands').lens(...)
+  end,
+}
+
 ---@param client_id integer
 local function on_exit(_, _, client_id)
   -- Neovim calls this outside its main loop.
   vim.schedule(function()
     require('tileperf.status').set(client_id, nil)
+    require('tileperf.perf.runs').forget(client_id)
   end)
 end
 
@@ -42,9 +54,9 @@ function M.config()
     -- Neovim before 0.12 honours the refresh request through our handler, but does not say so.
     capabilities = {
       workspace = { codeLens = { refreshSupport = true } },
-      experimental = { commands = { 'tileperf.showUses' } },
+      experimental = { commands = vim.tbl_keys(lenses) },
     },
-    commands = { ['tileperf.showUses'] = require('tileperf.uses').show },
+    commands = lenses,
     handlers = require('tileperf.handlers'),
     before_init = before_init,
     on_exit = on_exit,

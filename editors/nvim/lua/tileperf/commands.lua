@@ -1,5 +1,6 @@
 --- What the user commands of plugin/tileperf.lua do.
 local compat = require('tileperf.compat')
+local window = require('tileperf.window')
 
 local M = {}
 
@@ -60,32 +61,8 @@ function M.restart()
   when_gone(stopping, start)
 end
 
---- Shows lines in a window of their own; the same one when asked again.
----@param name string
----@param lines string[]
-local function show(name, lines)
-  local buffer = vim.fn.bufnr('^' .. name .. '$')
-  if buffer == -1 then
-    buffer = vim.api.nvim_create_buf(false, true)
-    vim.api.nvim_buf_set_name(buffer, name)
-    vim.bo[buffer].bufhidden = 'wipe'
-    vim.keymap.set('n', 'q', '<cmd>close<cr>', { buffer = buffer, desc = 'Close this window' })
-  end
-  vim.bo[buffer].modifiable = true
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  vim.bo[buffer].modifiable = false
-
-  local window = vim.fn.bufwinid(buffer)
-  if window ~= -1 then
-    vim.api.nvim_set_current_win(window)
-  else
-    vim.cmd('botright split')
-    vim.api.nvim_win_set_buf(0, buffer)
-  end
-end
-
 function M.log()
-  show('tileperf://log', require('tileperf.log').lines())
+  window.show('tileperf://log', require('tileperf.log').lines())
 end
 
 function M.info()
@@ -113,7 +90,7 @@ function M.info()
       table.insert(lines, '  does not answer: ' .. problem)
     end
   end
-  show('tileperf://info', lines)
+  window.show('tileperf://info', lines)
 end
 
 return M

@@ -6,6 +6,10 @@ M['tileperf/status'] = function(_, status, context)
   require('tileperf.status').set(context.client_id, status)
 end
 
+M['tileperf/run'] = function(_, run, context)
+  require('tileperf.perf.runs').set(context.client_id, run)
+end
+
 M['window/logMessage'] = function(err, params, context, config)
   require('tileperf.log').add(params)
   return vim.lsp.handlers['window/logMessage'](err, params, context, config)

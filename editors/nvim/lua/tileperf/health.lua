@@ -61,6 +61,23 @@ local function check_surfaces(client)
 end
 
 ---@param client vim.lsp.Client
+local function check_experiments(client)
+  local provider = client.server_capabilities.executeCommandProvider or {}
+  if not vim.list_contains(provider.commands or {}, 'tileperf.runPerfIteration') then
+    health.warn('experiments: the server does not offer them')
+    return
+  end
+  local known = require('tileperf.perf.runs').all(client.id)
+  if #known == 0 then
+    health.ok('experiments: available; there is none yet')
+  end
+  for _, run in ipairs(known) do
+    local said = run.running and run.run and require('tileperf.perf.text').stage(run.run)
+    health.ok(('experiment %s of %s: %s'):format(run.session, run.kernel, said or run.phase))
+  end
+end
+
+---@param client vim.lsp.Client
 local function check_client(client)
   local info = require('tileperf.info')
   local root = client.config.root_dir
@@ -86,6 +103,7 @@ local function check_client(client)
   local buffers = compat.buffers(client)
   health.info(('attached to %d buffer(s)'):format(#buffers))
   check_surfaces(client)
+  check_experiments(client)
 end
 
 function M.check()

@@ -1,4 +1,5 @@
---- The public side of the plugin: setup(), start(), status(). Everything else is internal.
+--- The public side of the plugin: setup(), start(), and what statuslines ask for. Everything else
+--- is internal.
 local M = {}
 
 --- A workspace is trusted when this is true, lists one of its parent folders (or itself), or is a
@@ -17,6 +18,8 @@ local M = {}
 ---@field code_lens? boolean
 --- Show inlay hints (default: true).
 ---@field inlay_hints? boolean
+--- Show results of experiments behind the line of their kernel (default: true).
+---@field perf_results? boolean
 
 ---@class tileperf.Status
 ---@field state 'dormant'|'indexing'|'ready'|'error' dormant: no file has mentioned `cuda.tile` yet
@@ -31,6 +34,7 @@ M.options = {
   settings = {},
   code_lens = true,
   inlay_hints = true,
+  perf_results = true,
 }
 
 ---@param opts tileperf.Options
@@ -41,6 +45,7 @@ local function validate(opts)
     settings = { 'table' },
     code_lens = { 'boolean' },
     inlay_hints = { 'boolean' },
+    perf_results = { 'boolean' },
   }
   for key, value in pairs(opts) do
     local types = expected[key]
@@ -116,6 +121,25 @@ end
 ---@return string
 function M.statusline(buffer)
   return require('tileperf.status').line(M.status(buffer))
+end
+
+--- The experiments on the kernels of a buffer, one entry for each kernel that has any.
+---
+--- An autocommand `User TileperfRun` runs whenever one of them changes.
+---@param buffer? integer default: the current one
+---@return tileperf.Run[]
+function M.perf(buffer)
+  return require('tileperf.perf.runs').of_buffer(buffer or vim.api.nvim_get_current_buf())
+end
+
+--- An experiment in a few words, for a statusline: the run that goes on, in whichever file, else
+--- the last verdict on a kernel of the buffer, else nothing.
+---@param buffer? integer default: the current one
+---@return string
+function M.perf_statusline(buffer)
+  local first = require('tileperf.perf.runs').all()[1]
+  local run = first and first.running and first or M.perf(buffer)[1]
+  return require('tileperf.perf.text').line(run)
 end
 
 return M
