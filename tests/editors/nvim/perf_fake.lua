@@ -123,7 +123,7 @@ local function drawing(server, buffer)
 
   server.send('tileperf/run', samples.run(uri, row, { stale = true, run = { run = 4 } }))
   tap.wait('results of other code are marked', function()
-    return vim.endswith(drawn(buffer)[row] or '', '· stale')
+    return vim.startswith(drawn(buffer)[row] or '', 'stale ·')
   end, function()
     return drawn(buffer)
   end)

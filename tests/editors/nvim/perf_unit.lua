@@ -27,18 +27,18 @@ local function texts()
   local text = require('tileperf.perf.text')
   tap.equal(text.percent(-0.0523), '−5.2 %', 'faster is a minus sign')
   tap.equal(text.percent(0.0162), '+1.6 %', 'slower a plus')
-  tap.equal(text.percent(0), '+0.0 %', 'nothing is no minus')
+  tap.equal(text.percent(-0.0004), '0.0 %', 'next to nothing neither')
 
   local run = samples.run(uri, 6)
   tap.equal(
     plain(text.chunks(run)),
-    '0.390000 ms, 2.10x of 0.820000 ms · kept: 22.68 % faster · [1] −22.7 % FASTER',
-    'latency, verdict and configuration'
+    '0.390000 ms, 2.10x of 0.820000 ms · [1] −22.7 % FASTER · kept: 22.68 % faster',
+    'latency, configuration and verdict'
   )
   tap.equal(group_of(text.chunks(run), '[1]'), 'TileperfFaster', 'faster has its colour')
 
   run.stale = true
-  tap.ok(vim.endswith(plain(text.chunks(run)), ' · stale'), 'stale ones are marked')
+  tap.ok(vim.startswith(plain(text.chunks(run)), 'stale · 0.39'), 'stale ones are marked')
   for _, chunk in ipairs(text.chunks(run)) do
     tap.equal(chunk[2], 'TileperfStale', 'all of it dimmed: ' .. chunk[1])
   end
@@ -53,17 +53,24 @@ local function texts()
   }
   local chunks = text.chunks(run)
   tap.ok(
-    plain(chunks):find('[1] −5.2 % FASTER, [2] +0.1 % SAME, [3] +3.0 % AMBIGUOUS, +2', 1, true),
-    'three configurations, the others counted',
+    plain(chunks):find('[5] +5.0 % SLOWER, [1] −5.2 % FASTER, [2] +0.1 % SAME, +2', 1, true),
+    'three configurations, what got slower first, the others counted',
     plain(chunks)
   )
-  tap.equal(group_of(chunks, '(1 SLOWER)'), 'TileperfSlower', 'a slower one is not hidden')
+  tap.equal(group_of(chunks, '[5]'), 'TileperfSlower', 'slower has its colour')
   run.results[2].direction = 'backward'
   tap.ok(
     plain(text.chunks(run)):find('[1] forward −5.2 %', 1, true)
       and plain(text.chunks(run)):find('[2] backward +0.1 %', 1, true),
     'the direction is said where there are two',
     plain(text.chunks(run))
+  )
+
+  run.results = { samples.result('[' .. ('x'):rep(50) .. ']', -0.05, 'FASTER') }
+  tap.equal(
+    text.results(run.results)[1][1],
+    '[' .. ('x'):rep(26) .. '… −5.0 % FASTER',
+    'a long name is cut off'
   )
 
   run = samples.run(uri, 6, {
@@ -77,6 +84,8 @@ local function texts()
     'Perf iteration 4: measuring (60 pairs, 2 of 9 decided) · 0.390000 ms, 2.10x of 0.820000 ms',
     'a run that goes on says where it is, and no verdict of the last one'
   )
+  run.stale = true
+  tap.equal(group_of(text.chunks(run), 'measuring'), 'TileperfRunning', 'and is not called stale')
   run.run.kind, run.run.stage, run.run.note = 'baseline', 'correctness', '12 tests'
   tap.equal(text.stage(run.run), 'Perf baseline: correctness (12 tests)', 'so does a baseline')
 

@@ -4,12 +4,16 @@ local M = {}
 --- Configurations named one by one; the others are counted.
 local NAMED = 3
 
+--- Characters of a configuration's name: the id of a test can be a paragraph.
+local LABEL = 28
+
 local SEPARATOR = ' · '
 
 local verdicts = {
   FASTER = 'TileperfFaster',
   SLOWER = 'TileperfSlower',
   SAME = 'TileperfSame',
+  ['NO-CHANGE'] = 'TileperfSame',
 }
 
 ---@param verdict string
@@ -29,7 +33,11 @@ end
 ---@param fraction number
 ---@return string
 function M.percent(fraction)
-  return (('%+.1f %%'):format(fraction * 100):gsub('^%-', '−'))
+  local digits = ('%.1f'):format(math.abs(fraction * 100))
+  if digits == '0.0' then
+    return '0.0 %'
+  end
+  return ('%s%s %%'):format(fraction < 0 and '−' or '+', digits)
 end
 
 --- What goes on: "Perf iteration 3: measuring (60 pairs, 2 of 9 decided)".
@@ -63,41 +71,61 @@ local function differ(results, field)
   end)
 end
 
---- "[1] −5.2 % FASTER, [4] backward +1.6 % SLOWER, +6 (1 SLOWER)"
+--- What got slower first, for it decides.
+---@param results tileperf.Result[]
+---@return tileperf.Result[]
+local function ordered(results)
+  local first, then_ = {}, {}
+  for _, result in ipairs(results) do
+    table.insert(result.verdict == 'SLOWER' and first or then_, result)
+  end
+  return vim.list_extend(first, then_)
+end
+
+---@param result tileperf.Result
+---@param said string[] fields that tell the results apart
+---@return string
+local function label(result, said)
+  local words = { result.short }
+  for _, field in ipairs(said) do
+    table.insert(words, result[field])
+  end
+  local text = table.concat(words, ' ')
+  if vim.fn.strcharlen(text) > LABEL then
+    return vim.fn.strcharpart(text, 0, LABEL - 1) .. '…'
+  end
+  return text
+end
+
+--- "[1] −5.2 % FASTER, [4] −5.6 % FASTER, +6"
 ---@param results tileperf.Result[]
 ---@return [string, string][]
 function M.results(results)
   local chunks = {}
   local said = vim.tbl_filter(function(field)
     return differ(results, field)
-  end, { 'backend', 'direction' })
-  for index, result in ipairs(vim.list_slice(results, 1, NAMED)) do
-    local words = { result.short }
-    for _, field in ipairs(said) do
-      table.insert(words, result[field])
-    end
+  end, { 'direction', 'backend' })
+  for index, result in ipairs(vim.list_slice(ordered(results), 1, NAMED)) do
+    local words = { label(result, said), result.verdict }
     if result.change then
-      table.insert(words, M.percent(result.change))
+      table.insert(words, 2, M.percent(result.change))
     end
-    table.insert(words, result.verdict)
     if index > 1 then
       table.insert(chunks, { ', ', 'TileperfPerf' })
     end
     table.insert(chunks, { table.concat(words, ' '), group(result.verdict) })
   end
-
-  local others = vim.list_slice(results, NAMED + 1)
-  if #others > 0 then
-    -- A configuration that got slower decides the iteration: it is not passed over in silence.
-    local slower = #vim.tbl_filter(function(result)
-      return result.verdict == 'SLOWER'
-    end, others)
-    table.insert(chunks, { (', +%d'):format(#others), 'TileperfPerf' })
-    if slower > 0 then
-      table.insert(chunks, { (' (%d SLOWER)'):format(slower), 'TileperfSlower' })
-    end
+  if #results > NAMED then
+    table.insert(chunks, { (', +%d'):format(#results - NAMED), 'TileperfPerf' })
   end
   return chunks
+end
+
+--- Whether a run goes on. Its process can hold the session without one, as on finishing.
+---@param run tileperf.Run
+---@return boolean
+local function goes_on(run)
+  return run.running and run.run ~= nil and run.run.state == 'running'
 end
 
 --- The parts of a kernel's virtual text, without what separates them.
@@ -105,23 +133,22 @@ end
 ---@return [string, string][][]
 local function parts(run)
   local found = {}
-  if run.running and run.run then
+  if goes_on(run) then
     table.insert(found, { { M.stage(run.run), 'TileperfRunning' } })
   end
   if run.latency then
     table.insert(found, { { run.latency.text, 'TileperfPerf' } })
   end
   -- While the next change is measured, the last one's numbers would be taken for its own.
-  if run.running then
+  if goes_on(run) then
     return found
-  end
-  if run.verdict then
-    table.insert(found, { { run.verdict, 'TileperfVerdict' } })
-  elseif run.run and not run.latency then
-    table.insert(found, { { run.run.sentence, 'TileperfVerdict' } })
   end
   if #(run.results or {}) > 0 then
     table.insert(found, M.results(run.results))
+  end
+  local outcome = run.verdict or (run.run and run.run.sentence)
+  if outcome then
+    table.insert(found, { { (outcome:gsub('%s+', ' ')), 'TileperfVerdict' } })
   end
   if #(run.failures or {}) > 0 then
     table.insert(found, { { counted(#run.failures, 'failing test'), 'TileperfSlower' } })
@@ -144,10 +171,11 @@ function M.chunks(run)
     end
     vim.list_extend(chunks, part)
   end
-  if run.stale and #chunks > 0 then
-    table.insert(chunks, { SEPARATOR .. 'stale', 'TileperfStale' })
+  -- What is typed during a run is not what it measures, and does not make it stale.
+  if run.stale and not goes_on(run) and #chunks > 0 then
+    table.insert(chunks, 1, { 'stale' .. SEPARATOR, 'TileperfStale' })
     for _, chunk in ipairs(chunks) do
-      chunk[2] = chunk[2] == 'TileperfRunning' and chunk[2] or 'TileperfStale'
+      chunk[2] = 'TileperfStale'
     end
   end
   return chunks
@@ -160,7 +188,7 @@ function M.line(run)
   if not run or run.phase == 'abandoned' then
     return ''
   end
-  if run.running and run.run then
+  if goes_on(run) then
     return ('%s: %s'):format(run.kernel, M.stage(run.run))
   end
   local said = run.verdict or (run.latency and run.latency.text)

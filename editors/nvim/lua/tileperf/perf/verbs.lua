@@ -2,11 +2,17 @@
 local M = {}
 
 ---@class tileperf.Verb
----@field command string what the server calls it
----@field options string[] what may be written behind it, beside `kernel=` and `session=`
----@field saves? boolean it measures or changes the kernel's files, so they are saved first
----@field bare? string the option that a word without `=` is for
----@field confirm? string the question to ask first
+--- What the server calls it.
+---@field command string
+--- What may be written behind it, beside `kernel=` and `session=`.
+---@field options string[]
+--- It measures what is on the disk, so that is saved first. What puts other code there saves
+--- nothing: the server refuses to do so over unsaved edits.
+---@field saves? boolean
+--- The option that a word without `=` is for.
+---@field bare? string
+--- The question to ask first.
+---@field confirm? string
 
 ---@type table<string, tileperf.Verb>
 M.verbs = {
@@ -25,17 +31,15 @@ M.verbs = {
   attach = { command = 'tileperf.perf.attach', options = {} },
   stop = { command = 'tileperf.perf.stop', options = {} },
   resume = { command = 'tileperf.perf.resume', options = { 'go-on' }, saves = true },
-  finish = { command = 'tileperf.perf.finish', options = { 'commits' }, saves = true },
+  finish = { command = 'tileperf.perf.finish', options = { 'commits' } },
   undo = {
     command = 'tileperf.perf.undo',
     options = { 'iteration=' },
-    saves = true,
     bare = 'iteration=',
   },
   abandon = {
     command = 'tileperf.perf.abandon',
     options = {},
-    saves = true,
     confirm = 'Give the session up and put the files back as they were before it?',
   },
   report = { command = 'tileperf.perf.report', options = { 'form=' } },
