@@ -87,6 +87,8 @@ pub enum RunKind {
     Baseline,
     /// A change.
     Iteration,
+    /// The original against the current code.
+    Check,
 }
 
 /// A part of a run, as it is shown while it lasts.
@@ -315,6 +317,15 @@ pub enum Event {
         /// What it rests on.
         candidate: Box<Candidate>,
         /// The answer.
+        decision: Box<Decision>,
+    },
+    /// What all that was kept adds up to, against iteration 0.
+    Summed {
+        /// The run.
+        run: u32,
+        /// What it rests on.
+        candidate: Box<Candidate>,
+        /// The answer; nothing is kept or reverted by it.
         decision: Box<Decision>,
     },
     /// A baseline is accepted.

@@ -248,6 +248,11 @@ impl Session {
                 candidate,
                 decision,
                 ..
+            }
+            | Event::Summed {
+                candidate,
+                decision,
+                ..
             } => run.decision = Some(((**candidate).clone(), (**decision).clone())),
             Event::BaselineKept { .. } => {
                 run.kept = true;
@@ -313,11 +318,14 @@ impl Session {
         self.runs.iter().rev().find(|r| r.kept && !r.undone)
     }
 
-    /// The total latency that the table shows for the present base.
+    /// The total latency of the present base: that of iteration 0 times the ratio of everything that
+    /// is kept. An undone change is not in it, also where others were kept after it.
     pub fn latency(&self) -> Option<f64> {
-        self.current()
-            .and_then(|r| r.row.as_ref())
-            .map(|r| r.latency_ms)
+        let kept = |r: &&Run| r.kept && !r.undone && r.iteration > 0;
+        let first = self.first_latency()?;
+        Some(self.runs.iter().filter(kept).fold(first, |latency, run| {
+            latency * total_latency(&run.measured, |m| m.candidate / m.base).unwrap_or(1.0)
+        }))
     }
 
     /// The total latency of iteration 0.
@@ -412,6 +420,7 @@ fn run_of(event: &Event) -> Option<u32> {
         | Event::Measured { run, .. }
         | Event::Compared { run, .. }
         | Event::Decided { run, .. }
+        | Event::Summed { run, .. }
         | Event::BaselineKept { run }
         | Event::Kept { run, .. }
         | Event::Reverted { run }

@@ -36,6 +36,11 @@ impl Loop<'_> {
                     false => self.revert(run)?,
                 }
                 self.end(&running, RunEnd::Completed, Some(row))?;
+                // The device's lock goes with the run.
+                drop(running);
+                if keeps {
+                    self.check_after_keep()?;
+                }
                 self.stop_by_rule()?;
                 Ok(Outcome::Ran(run))
             }
@@ -48,6 +53,7 @@ impl Loop<'_> {
                 let row = self.failed_row(&running, Status::Crash);
                 self.revert(run)?;
                 self.end(&running, crash(error.to_string()), Some(row))?;
+                drop(running);
                 self.stop_by_rule()?;
                 Ok(Outcome::Ran(run))
             }
@@ -106,10 +112,11 @@ impl Loop<'_> {
 
     /// Stops the session if a rule says so.
     pub(super) fn stop_by_rule(&mut self) -> Result<(), Error> {
-        match stop(&self.session.standing(None)) {
-            Some(stop) => self.record(Event::Stopped { stop }),
-            None => Ok(()),
+        if let Some(stop) = stop(&self.session.standing(None)) {
+            self.check_at_end()?;
+            self.record(Event::Stopped { stop })?;
         }
+        Ok(())
     }
 
     pub(super) fn tried(&self, run: u32) -> Option<Tried> {

@@ -5,6 +5,7 @@
 
 mod abandon;
 mod baseline;
+mod check;
 mod decide;
 mod finish;
 mod iterate;

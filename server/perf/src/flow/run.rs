@@ -63,7 +63,7 @@ impl Loop<'_> {
         })?;
         let gpu = device.arch.is_some().then(|| device.id.clone());
         let (run, iteration) = match (self.session.next(), kind) {
-            ((run, _), RunKind::Baseline) => (run, 0),
+            ((run, _), RunKind::Baseline | RunKind::Check) => (run, 0),
             (next, RunKind::Iteration) => next,
         };
         let folder = self.store.run_folder(run)?;

@@ -91,6 +91,7 @@ pub(super) fn why_no_baseline(session: &Session) -> String {
 fn of_run(run: &Run, known: &BTreeSet<&String>, gaps: &mut Vec<Gap>) {
     let here = match (run.kind, run.row.is_some()) {
         (RunKind::Baseline, _) => "iteration 0".to_owned(),
+        (RunKind::Check, _) => "the sum of what was kept".to_owned(),
         (RunKind::Iteration, true) => format!("iteration {}", run.iteration),
         // Shown among the runs without a result.
         (RunKind::Iteration, false) => return,

@@ -350,6 +350,7 @@ fn without_result(out: &mut String, session: &Session) {
             (Some(tried), _) => tried.optimization.as_str(),
             (None, RunKind::Baseline) => "iteration 0",
             (None, RunKind::Iteration) => "a change",
+            (None, RunKind::Check) => "the sum of what was kept",
         };
         let _ = writeln!(
             out,

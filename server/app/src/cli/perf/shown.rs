@@ -59,6 +59,7 @@ fn lines(event: &Event) -> Vec<String> {
         } => {
             let what = match kind {
                 RunKind::Baseline => "iteration 0: baseline".to_owned(),
+                RunKind::Check => "the original against the current code".to_owned(),
                 RunKind::Iteration => format!(
                     "iteration {iteration}: {}",
                     tried.as_ref().map_or("", |t| &t.optimization)
@@ -142,6 +143,13 @@ fn lines(event: &Event) -> Vec<String> {
             })
             .collect(),
         Event::Decided { decision, .. } => vec![decision.sentence()],
+        Event::Summed { decision, .. } => vec![match decision.total {
+            Some(total) => format!(
+                "  in all {:+.2} % against iteration 0",
+                total.change() * 100.0
+            ),
+            None => "  the sum could not be measured".to_owned(),
+        }],
         Event::Kept { commit, .. } => match commit {
             Some(commit) => vec![format!(
                 "  committed as {}",

@@ -243,6 +243,7 @@ fn without_result(page: &mut Markup, session: &Session) {
                     (Some(tried), _) => tried.optimization.as_str(),
                     (None, RunKind::Baseline) => "iteration 0",
                     (None, RunKind::Iteration) => "a change",
+                    (None, RunKind::Check) => "the sum of what was kept",
                 };
                 page.within("li", &[], |page| {
                     page.leaf("strong", &[], what);

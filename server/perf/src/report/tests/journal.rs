@@ -130,7 +130,7 @@ impl Journal {
             run,
             kind,
             iteration: match kind {
-                RunKind::Baseline => 0,
+                RunKind::Baseline | RunKind::Check => 0,
                 RunKind::Iteration => self.rows,
             },
             pid: 4711,
