@@ -26,6 +26,12 @@ pub(crate) const RUFF: Venv = Venv {
     requirements: &["ruff==0.17.6"],
 };
 
+/// What the experiment loop is tested with: a project's own pytest.
+pub(crate) const PYTEST: Venv = Venv {
+    name: "pytest",
+    requirements: &["pytest==9.2.0"],
+};
+
 /// cuTile's Python package, to compare the tables of its names with. No GPU is needed.
 pub(crate) const CUDA_TILE: Venv = Venv {
     name: "cuda-tile",

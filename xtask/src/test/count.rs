@@ -74,6 +74,17 @@ pub(super) fn unittest(done: &Done) -> Count {
     count.or_failed()
 }
 
+/// pytest's closing line: `1 failed, 3 passed, 2 skipped in 1.0s`. Errors count as failures.
+pub(super) fn pytest(done: &Done) -> Count {
+    let closing = done.stdout.lines().rev().find(|line| line.contains(" in "));
+    let of = |word| closing.map_or(0, |line| number_before(line, word));
+    Count {
+        passed: of(" passed"),
+        failed: of(" failed") + of(" error"),
+    }
+    .or_failed()
+}
+
 /// `node --test`, in either of its formats: `# pass 3`, or with another sign.
 pub(super) fn node_test(done: &Done) -> Count {
     let value = |word: &str| {
@@ -153,8 +164,15 @@ mod tests {
     }
 
     #[test]
+    fn pytest_counts_errors_as_failures() {
+        let line = "x\n== 2 failed, 66 passed, 4 skipped, 1 error in 15.20s ==\n";
+        assert_eq!(pytest(&said(line, "")), count(66, 3));
+        assert_eq!(pytest(&said("68 passed in 0.5s\n", "")), count(68, 0));
+    }
+
+    #[test]
     fn no_test_is_a_failure() {
-        for counter in [cargo_test, closing_line, unittest, node_test] {
+        for counter in [cargo_test, closing_line, unittest, node_test, pytest] {
             assert_eq!(counter(&said("", "")), count(0, 1));
         }
         let none = said(

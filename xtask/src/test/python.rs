@@ -1,15 +1,16 @@
-//! The Python part: the oracle's own tests, and ruff over every Python file of ours.
+//! The Python part: ruff over every Python file of ours, the oracle's tests, and those of what the
+//! experiment loop puts into a project's processes.
 
 use super::checks::Checks;
 use super::{Part, count};
 use crate::debian::Need;
-use crate::python::RUFF;
+use crate::python::{PYTEST, RUFF};
 use crate::repo::Repo;
 
 /// The Python part.
 pub(super) const PART: Part = Part {
     name: "python",
-    about: "ruff, and the tests of the oracle",
+    about: "ruff, and the tests of the oracle and of the injected helper",
     needs: &[Need::Python, Need::Venv],
     run,
 };
@@ -27,5 +28,18 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
     let tests = repo.tool("python3").arg("tests/oracle/test_oracle.py");
     let tests = tests.env("PYTHONDONTWRITEBYTECODE", "1");
     checks.counted("the oracle's tests", &tests, count::unittest)?;
+
+    let helper = repo.tool(PYTEST.python(repo)?);
+    let helper = helper
+        .args([
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "server/perf/python",
+        ])
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    checks.counted("the injected helper's tests", &helper, count::pytest)?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::checks::Checks;
 use super::{Part, count};
 use crate::debian::Need;
+use crate::python::PYTEST;
 use crate::repo::Repo;
 
 /// The Rust part.
@@ -12,6 +13,8 @@ pub(super) const PART: Part = Part {
     needs: &[
         Need::Program("cc", "build-essential"),
         Need::Program("git", "git"),
+        Need::Python,
+        Need::Venv,
     ],
     run,
 };
@@ -34,7 +37,9 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
     // with other features.
     let tests = repo
         .cargo(&["test", "--workspace", "--no-fail-fast"])
-        .env("TILEPERF_BIN", repo.debug_binary("tileperf"));
+        .env("TILEPERF_BIN", repo.debug_binary("tileperf"))
+        // The experiment loop is tested on a project with real pytest runs.
+        .env("TILEPERF_TEST_PYTHON", PYTEST.python(repo)?);
     checks.counted("cargo test", &tests, count::cargo_test)?;
     Ok(())
 }
