@@ -39,7 +39,7 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         .cargo(&["test", "--workspace", "--no-fail-fast"])
         .env("TILEPERF_BIN", repo.debug_binary("tileperf"))
         // The experiment loop is tested on a project with real pytest runs.
-        .env("TILEPERF_TEST_PYTHON", PYTEST.python(repo)?);
+        .env("TILEPERF_TEST_PYTEST", PYTEST.python(repo)?);
     checks.counted("cargo test", &tests, count::cargo_test)?;
     Ok(())
 }
