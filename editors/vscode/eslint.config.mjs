@@ -31,7 +31,9 @@ export default tseslint.config(
         URL: "readonly",
         fetch: "readonly",
         AbortSignal: "readonly",
+        Buffer: "readonly",
         document: "readonly", // in functions that run inside the page
+        getComputedStyle: "readonly",
       },
     },
   },

@@ -1,6 +1,8 @@
 // Drives the packaged extension in a real VS Code, end to end.
 //
-//   node run.mjs --host DIR --server PATH --vsix FILE --workspace DIR --artifacts DIR
+//   node run.mjs --host DIR --server PATH --vsix FILE --workspace DIR --artifacts DIR [--only WINDOW]
+//
+// With --only WINDOW, only the checks of that window run.
 //
 // DIR of --host was filled by host.sh. The workspace is copied, never written to. Every check leaves a
 // screenshot in the artifacts folder; a failed one also leaves code-server's log. Exit code 1 when a
@@ -22,6 +24,7 @@ import { parseArgs } from "node:util";
 import { alive, Editor } from "./editor.mjs";
 import { kernelChecks } from "./kernels.mjs";
 import { dormantChecks, lifeChecks, settingsChecks } from "./life.mjs";
+import { fakeServer, perfChecks } from "./perf.mjs";
 import { plantServer, trustChecks } from "./trust.mjs";
 import { until } from "./until.mjs";
 
@@ -50,6 +53,10 @@ try {
     ],
   ]);
 
+  const tuned = copyWorkspace("tuned");
+  const { program, log } = fakeServer(options.host, tuned, scratch);
+  await inWindow(editor, "perf", tuned, { server: program }, () => perfChecks(tuned, log));
+
   const plain = join(scratch, "plain");
   mkdirSync(plain);
   cpSync(join(options.workspace, "src", "demo", "plain.py"), join(plain, "plain.py"));
@@ -72,8 +79,11 @@ process.exitCode ??= count.failed > 0 ? 1 : 0;
 
 /** Opens a window on `folder`, runs its checks in order, and closes it. */
 async function inWindow(editor, name, folder, how, checks) {
+  if (options.only !== undefined && options.only !== name) {
+    return;
+  }
   editor.setUserSettings({});
-  editor.setMachineSettings(machine);
+  editor.setMachineSettings({ "tileperf.server.path": how.server ?? options.server });
   const workbench = await editor.open(folder, how);
   try {
     for (const [title, body] of await checks(workbench)) {
@@ -148,7 +158,7 @@ function readArguments() {
   const names = ["host", "server", "vsix", "workspace", "artifacts"];
   try {
     const { values } = parseArgs({
-      options: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+      options: Object.fromEntries([...names, "only"].map((name) => [name, { type: "string" }])),
     });
     for (const name of names) {
       if (values[name] === undefined) {

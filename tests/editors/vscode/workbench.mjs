@@ -166,6 +166,11 @@ export class Workbench {
       .locator(".view-line span:not(:has(span))")
       .filter({ hasText: new RegExp(`^\\s*${escape(word)}\\s*$`) })
       .first();
+    return this.#hoverOver(what, () => target.hover({ timeout: 2000 }));
+  }
+
+  /** The hover that comes up after `move`, which is done as often as it takes. */
+  async #hoverOver(what, move) {
     const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
     let seen = "";
     await until(
@@ -173,7 +178,7 @@ export class Workbench {
       async () => {
         // A hover that came up empty does not fill itself: leave and come back.
         await this.page.mouse.move(5, 5);
-        await target.hover({ timeout: 2000 });
+        await move();
         await hover.first().waitFor({ timeout: 3000 });
         seen = clean((await hover.allInnerTexts()).join("\n"));
         return seen !== "" && !/^Loading/.test(seen);
@@ -181,6 +186,34 @@ export class Workbench {
       { seen: () => seen },
     );
     return seen;
+  }
+
+  /** The lines on screen with what decorations add at their ends, which is no text of the page. */
+  async lineEnds() {
+    const lines = await this.#editor()
+      .locator(".view-line")
+      .evaluateAll((all) =>
+        all.map((line) => ({
+          text: line.textContent ?? "",
+          after: [...line.querySelectorAll("span")]
+            .map((span) => getComputedStyle(span, "::after").content)
+            .filter((content) => /^".*"$/.test(content))
+            .map((content) => JSON.parse(content))
+            .join(""),
+        })),
+      );
+    return lines.map(({ text, after }) => ({ text: clean(text), after: clean(after) }));
+  }
+
+  /** The hover over what a decoration adds at the end of the line that contains `word`. */
+  async hoverAfter(word, what) {
+    const line = this.#editor().locator(".view-line").filter({ hasText: word }).first();
+    const target = line.locator("> span > span").last();
+    return this.#hoverOver(what, async () => {
+      // What is added can be longer than the window: its beginning, behind the margin, is in sight.
+      const box = await target.boundingBox({ timeout: 2000 });
+      await this.page.mouse.move(box.x + 60, box.y + box.height / 2);
+    });
   }
 
   /** The text of the active editor; it must be short enough to be on screen. */
@@ -220,6 +253,27 @@ export class Workbench {
   async notifications() {
     const toasts = this.page.locator(".notification-toast .notification-list-item");
     return (await toasts.allInnerTexts()).map(clean);
+  }
+
+  /** Whether an open context menu has an item with this title. */
+  async contextMenuHas(title) {
+    // VS Code draws its context menus in a shadow tree, which locators look into.
+    const item = this.page.locator(".context-view .action-label", { hasText: title });
+    return (await item.count()) > 0 && (await item.first().isVisible());
+  }
+
+  /** The texts of the pages that panels show. */
+  async webviews() {
+    const frames = this.page.frames().filter((frame) => frame.parentFrame());
+    const texts = await Promise.all(
+      frames.map((frame) =>
+        frame
+          .locator("body")
+          .innerText({ timeout: 1000 })
+          .catch(() => ""),
+      ),
+    );
+    return texts.map(clean).filter((text) => text !== "");
   }
 
   /** Runs "Show Server Info" and returns its text, once it matches. */

@@ -17,7 +17,7 @@ const COLOURS: Record<Tone, vscode.ThemeColor> = {
   neutral: new vscode.ThemeColor("editorCodeLens.foreground"),
   running: new vscode.ThemeColor("editorInfo.foreground"),
 };
-const STALE = new vscode.ThemeColor("disabledForeground");
+const STALE = new vscode.ThemeColor("editorInlayHint.foreground");
 
 /** Where the states come from. */
 export interface States {

@@ -1,5 +1,5 @@
 /**
- * The one line at the end of a kernel's `def`: latency, changes, verdict.
+ * The one line at the end of a kernel's `def`: latency, verdict, changes.
  */
 
 import type { RunState, SessionState } from "./protocol";
@@ -44,10 +44,6 @@ export function inline(state: SessionState): Inline | undefined {
     parts.push(latency.text);
   }
   if (!running) {
-    const changes = configurations(state);
-    if (changes) {
-      parts.push(changes);
-    }
     const outcome = state.verdict ?? run?.sentence;
     if (outcome) {
       parts.push(outcome);
@@ -56,6 +52,11 @@ export function inline(state: SessionState): Inline | undefined {
       parts.push(
         state.failures.length === 1 ? "1 test fails" : `${state.failures.length} tests fail`,
       );
+    }
+    // Last, because the window cuts off what is too long for it.
+    const changes = configurations(state);
+    if (changes) {
+      parts.push(changes);
     }
   }
   if (parts.length === 0) {
