@@ -54,9 +54,7 @@ pub(crate) fn scan(facts: &ItemFacts) -> Scan {
     };
     scanner.open(ScopeKind::Module, None);
     scanner.block(&facts.body);
-    for scope in &mut scanner.out.scopes {
-        scope.binds.sort_by(|a, b| a.name.cmp(&b.name));
-    }
+    scanner.out.scopes.iter_mut().for_each(Scope::sort);
     scanner.out
 }
 

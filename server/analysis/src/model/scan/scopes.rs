@@ -11,7 +11,7 @@ use super::{Scanner, Value};
 pub(crate) struct Scope {
     pub(crate) kind: ScopeKind,
     pub(crate) parent: usize,
-    /// By name once the scan is done; those of one name in source order.
+    /// Ordered by [`rank`] once the scan is done; those of one name in source order.
     pub(crate) binds: Vec<Bind>,
     /// What a function returns; a class's bases.
     pub(crate) returns: Vec<Value>,
@@ -43,13 +43,23 @@ pub(crate) struct Bind {
 }
 
 impl Scope {
+    /// Makes [`Self::bound`] find what is bound by now.
+    pub(super) fn sort(&mut self) {
+        self.binds.sort_by(|a, b| rank(&a.name).cmp(&rank(&b.name)));
+    }
+
     /// Everything a name of this scope is bound to, in source order.
     pub(crate) fn bound(&self, name: &str) -> impl Iterator<Item = &Bind> {
-        let first = self.binds.partition_point(|b| b.name.as_str() < name);
+        let first = self.binds.partition_point(|b| rank(&b.name) < rank(name));
         self.binds[first..]
             .iter()
             .take_while(move |b| b.name == name)
     }
+}
+
+/// Shorter names first: most comparisons are then decided without reading them.
+fn rank(name: &str) -> (usize, &str) {
+    (name.len(), name)
 }
 
 /// What the queries look for by name; a name bound to one of these is looked for as well.
