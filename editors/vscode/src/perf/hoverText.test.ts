@@ -15,6 +15,11 @@ test("every configuration is a row, with values, interval and verdict", () => {
   );
 });
 
+test("a baseline shows its values and no change", () => {
+  const [, , row] = resultTable([exampleResult("[1]", 0, "BASELINE")]).split("\n");
+  assert.equal(row, "| \\[1\\] | 0.020000 ms | 0.020000 ms | – | BASELINE |");
+});
+
 test("names of tests stay inside their cell and become no command", () => {
   const short = "[x|y](command:evil)\n<b>";
   const [, , row] = resultTable([exampleResult(short, 0, "SAME")]).split("\n");

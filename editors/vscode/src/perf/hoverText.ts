@@ -4,7 +4,7 @@
 
 import { plain } from "../markdown";
 import type { Result, SessionState } from "./protocol";
-import { labels, measure, percent, progress, runName } from "./words";
+import { compared, labels, measure, percent, progress, runName } from "./words";
 
 const UNKNOWN = "–";
 
@@ -76,7 +76,7 @@ function value(number: number | null | undefined, { unit }: Result): string {
 }
 
 function change(result: Result): string {
-  if (typeof result.change !== "number") {
+  if (!compared(result)) {
     return UNKNOWN;
   }
   const interval =

@@ -29,6 +29,13 @@ test("a configuration without a change says its verdict alone, a long name is cu
   assert.match(text, / · \[a-very-long-parameter-id-o… VANISHED$/);
 });
 
+test("a baseline is compared with nothing: its configurations say what they took", () => {
+  const run = exampleRun({ kind: "baseline", sentence: "The baseline is measured." });
+  const results = [exampleResult("[1]", 0, "BASELINE")];
+  const text = inline(exampleState({ run, latency: null, verdict: null, results }))?.text;
+  assert.equal(text, "The baseline is measured · [1] 0.020000 ms");
+});
+
 test("stale results say so first and are dimmed", () => {
   const line = inline(exampleState({ stale: true }));
   assert.match(line?.text ?? "", /^stale · 0\.390000 ms/);

@@ -2,8 +2,8 @@
  * The one line at the end of a kernel's `def`: latency, verdict, changes.
  */
 
-import type { RunState, SessionState } from "./protocol";
-import { labels, percent, progress } from "./words";
+import type { Result, RunState, SessionState } from "./protocol";
+import { compared, labels, measure, percent, progress } from "./words";
 
 /** What the line says and how it looks. */
 export interface Inline {
@@ -19,6 +19,8 @@ export type Tone = "better" | "worse" | "neutral" | "running";
 const CONFIGURATIONS = 3;
 /** Test ids can be paragraphs. */
 const LABEL_LENGTH = 28;
+/** So can the reasons of a refusal. */
+const OUTCOME_LENGTH = 80;
 
 const TONES: Record<RunState, Tone> = {
   running: "running",
@@ -44,9 +46,9 @@ export function inline(state: SessionState): Inline | undefined {
     parts.push(latency.text);
   }
   if (!running) {
-    const outcome = state.verdict ?? run?.sentence;
+    const outcome = state.verdict ?? run?.sentence.replace(/\.$/, "");
     if (outcome) {
-      parts.push(outcome);
+      parts.push(shorten(outcome, OUTCOME_LENGTH));
     }
     if (state.failures.length > 0) {
       parts.push(
@@ -75,13 +77,21 @@ function configurations({ results }: SessionState): string {
   const slower = all.filter(({ result }) => result.verdict === "SLOWER");
   const others = all.filter(({ result }) => result.verdict !== "SLOWER");
   const shown = [...slower, ...others].slice(0, CONFIGURATIONS).map(({ result, name }) => {
-    const change = typeof result.change === "number" ? `${percent(result.change)} ` : "";
-    return `${shorten(name)} ${change}${result.verdict}`;
+    return `${shorten(name, LABEL_LENGTH)} ${outcomeOf(result)}`;
   });
   const more = results.length - shown.length;
   return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(", ");
 }
 
-function shorten(name: string): string {
-  return name.length > LABEL_LENGTH ? `${name.slice(0, LABEL_LENGTH - 1)}…` : name;
+/** "−5.2 % FASTER", or what a baseline took. */
+function outcomeOf(result: Result): string {
+  if (compared(result)) {
+    return `${percent(result.change)} ${result.verdict}`;
+  }
+  const first = result.verdict === "BASELINE" && typeof result.candidate === "number";
+  return first ? measure(result.candidate, result.unit) : result.verdict;
+}
+
+function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

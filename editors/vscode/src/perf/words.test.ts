@@ -25,6 +25,7 @@ test("progress: stage, and what is known of it", () => {
     progress(exampleRun({ stage: "measuring", pairs: 60, decided: 2, of: 9, note: "late" })),
     "iteration 3: measuring, 60 pairs, 2 of 9 decided",
   );
+  assert.equal(progress(exampleRun({ stage: "warming" })), "iteration 3: starting the benchmark");
 });
 
 test("direction and backend are named only where they tell configurations apart", () => {

@@ -2,7 +2,7 @@
  * How numbers and stages of the experiment loop read.
  */
 
-import type { Result, Run, Unit } from "./protocol";
+import type { Result, Run, Stage, Unit } from "./protocol";
 
 /** `-0.0521` as "−5.2 %". */
 export function percent(fraction: number): string {
@@ -23,9 +23,22 @@ export function runName(run: Run): string {
   return run.kind === "baseline" ? "baseline" : `iteration ${run.iteration}`;
 }
 
+const STAGES: Record<Stage, string> = {
+  preparing: "preparing",
+  correctness: "correctness",
+  warming: "starting the benchmark",
+  measuring: "measuring",
+  deciding: "deciding",
+};
+
+/** Whether a result is compared with something: a baseline is the first of its kind. */
+export function compared(result: Result): result is Result & { readonly change: number } {
+  return typeof result.change === "number" && result.verdict !== "BASELINE";
+}
+
 /** "iteration 3: measuring, 60 pairs, 2 of 9 decided". */
 export function progress(run: Run): string {
-  const parts: string[] = [run.stage ?? "starting"];
+  const parts: string[] = [run.stage ? STAGES[run.stage] : "starting"];
   if (run.stage === "measuring") {
     if (typeof run.pairs === "number") {
       parts.push(`${run.pairs} pairs`);
