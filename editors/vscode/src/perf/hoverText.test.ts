@@ -36,6 +36,15 @@ test("kernel, change, sentence, latency, then the table", () => {
   assert.doesNotMatch(text, /Stale|Stopped|Failing/);
 });
 
+test("below the table: what it rests on", () => {
+  const on = { of: "iteration 3", device: "NVIDIA H200", at: "2026-01-02T03:04:05.6Z", pairs: 30 };
+  assert.match(
+    hoverText(exampleState({ measuredOn: { ...on, detectable: 0.0213 } })),
+    /\n\nMeasured in iteration 3, on NVIDIA H200, 2026-01-02 03:04 UTC: 30 pairs or more; changes of 2\.1 % and more can be told from noise\.$/,
+  );
+  assert.match(hoverText(exampleState({ measuredOn: on })), /: 30 pairs or more\.$/);
+});
+
 test("the server's table fills in where nothing was compared", () => {
   const text = hoverText(exampleState({ results: [], table: "| a |\n|:--|\n| 1 |" }));
   assert.match(text, /\n\n\| a \|\n\|:--\|\n\| 1 \|$/);

@@ -3,7 +3,7 @@
  */
 
 import { plain } from "../markdown";
-import type { Result, SessionState } from "./protocol";
+import type { MeasuredOn, Result, SessionState } from "./protocol";
 import { compared, labels, measure, percent, progress, runName } from "./words";
 
 const UNKNOWN = "–";
@@ -27,6 +27,9 @@ export function hoverText(state: SessionState): string {
   }
   if (state.results.length > 0) {
     paragraphs.push(resultTable(state.results));
+    if (state.measuredOn) {
+      paragraphs.push(conditions(state.measuredOn));
+    }
   } else if (state.table) {
     paragraphs.push(state.table);
   }
@@ -64,6 +67,16 @@ export function resultTable(results: readonly Result[]): string {
     "|:--|--:|--:|--:|:--|",
     ...rows.map((row) => `| ${row} |`),
   ].join("\n");
+}
+
+/** Where, when and how well it was measured. */
+function conditions({ of, device, at, pairs, detectable }: MeasuredOn): string {
+  const moment = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
+  const noise =
+    typeof detectable === "number"
+      ? `; changes of ${(detectable * 100).toFixed(1)} % and more can be told from noise`
+      : "";
+  return plain(`Measured in ${of}, on ${device}, ${moment}: ${pairs} pairs or more${noise}.`);
 }
 
 function title({ kernel, run }: SessionState): string {

@@ -37,6 +37,7 @@ export interface SessionState {
   /** The last decision in a few words. */
   readonly verdict?: string | null;
   readonly results: readonly Result[];
+  readonly measuredOn?: MeasuredOn | null;
   /** The present code is not what was measured. */
   readonly stale: boolean;
   readonly staleReason?: string | null;
@@ -112,6 +113,19 @@ export interface Result {
   /** FASTER, SLOWER, SAME, MAYBE, AMBIGUOUS, or why there is none. */
   readonly verdict: string;
   readonly sentence?: string | null;
+}
+
+/** What the results rest on. */
+export interface MeasuredOn {
+  /** Which run. */
+  readonly of: string;
+  readonly device: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** The fewest behind a configuration. */
+  readonly pairs: number;
+  /** The smallest change that can be told from noise in every configuration, as a fraction. */
+  readonly detectable?: number | null;
 }
 
 /** A failing correctness test. */
