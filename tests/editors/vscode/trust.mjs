@@ -40,6 +40,23 @@ export function trustChecks(workspace, server, trace) {
       },
     ],
     [
+      "in restricted mode no iteration is run, and the way to trust is shown",
+      async (w) => {
+        await w.open(kernel.path, kernel.place("def row_scale_kernel(", "row_scale_kernel"));
+        await w.command("tileperf: Run perf iteration");
+        let seen = [];
+        await until(
+          "a refusal",
+          async () => {
+            seen = await w.notifications();
+            return seen.some((text) => /Manage Workspace Trust\s+tileperf runs code/.test(text));
+          },
+          { seen: () => seen },
+        );
+        check(!existsSync(join(workspace, "sandbox")), "a session was set up");
+      },
+    ],
+    [
       "once the workspace is trusted the server is told, and its path is still ignored",
       async (w) => {
         await w.command("Workspaces: Manage Workspace Trust");

@@ -49,7 +49,8 @@ export class Perf implements vscode.Disposable {
         this.#changed.fire();
       }),
       vscode.workspace.onDidOpenTextDocument(async ({ uri, languageId }) => {
-        if (languageId === "python" && uri.scheme === "file") {
+        const there = server.state.kind === "running";
+        if (there && languageId === "python" && uri.scheme === "file") {
           await this.#ask({ uri: uri.toString() });
         }
       }),
