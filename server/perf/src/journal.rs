@@ -64,6 +64,11 @@ impl Journal {
         };
         let before = self.file.metadata().map(|m| m.len()).unwrap_or(0);
         let written = serde_json::to_vec(&entry)
+            .and_then(|line| {
+                // JSON has no infinity: what cannot be read back must not be written.
+                serde_json::from_slice::<Entry>(&line)?;
+                Ok(line)
+            })
             .map_err(io::Error::other)
             .and_then(|mut line| {
                 line.push(b'\n');
@@ -137,6 +142,24 @@ mod tests {
             let again = read(&path).unwrap();
             assert_eq!(again.last(), Some(&entry));
         }
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let (mut journal, _) = Journal::open(&path).unwrap();
+        let ended = |seconds| Event::RunEnded {
+            run: 0,
+            end: crate::event::RunEnd::Completed,
+            row: None,
+            seconds,
+        };
+        for broken in [f64::NAN, f64::INFINITY] {
+            assert!(journal.append(ended(broken)).is_err());
+        }
+        journal.append(ended(1.0)).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 1);
     }
 
     #[test]

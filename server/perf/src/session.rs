@@ -3,6 +3,7 @@
 //! A pure fold over events. The state machine asks it what may be done next; the editor, the report
 //! and `perf status` show it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,8 @@ pub struct Run {
     pub noise: Vec<(Key, Noise)>,
     /// Measurements by configuration.
     pub measured: Vec<Measured>,
+    /// Versions of what they were made with.
+    pub versions: BTreeMap<String, String>,
     /// Whether the compiled code differs.
     pub identity: Option<Identity>,
     /// What it was decided by, and the answer.
@@ -186,6 +189,7 @@ impl Session {
                 tests: Vec::new(),
                 noise: Vec::new(),
                 measured: Vec::new(),
+                versions: BTreeMap::new(),
                 identity: None,
                 decision: None,
                 commit: None,
@@ -242,7 +246,14 @@ impl Session {
                 pairs, decided, of, ..
             } => run.looked = Some((*pairs, *decided, *of)),
             Event::Noise { noise, .. } => run.noise.clone_from(noise),
-            Event::Measured { configurations, .. } => run.measured.clone_from(configurations),
+            Event::Measured {
+                configurations,
+                versions,
+                ..
+            } => {
+                run.measured.clone_from(configurations);
+                run.versions.clone_from(versions);
+            }
             Event::Compared { identity, .. } => run.identity = Some(identity.clone()),
             Event::Decided {
                 candidate,

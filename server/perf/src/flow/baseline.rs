@@ -9,7 +9,7 @@ use crate::event::{Event, RunEnd, RunKind, Stage, Tests};
 use crate::plan::{Place, PlaceChoice};
 use crate::records::{self, Row, Status};
 use crate::session::total_latency;
-use crate::stats::{Plan, Variant};
+use crate::stats::Variant;
 use crate::verdict::{BaselineDecision, Correctness, decide_baseline};
 use crate::workplace;
 
@@ -79,7 +79,7 @@ impl Loop<'_> {
         let (sampled, comparison) = self.compare(running, LOOKS)?;
         let each = began.elapsed();
         let mut rounds = vec![sampled];
-        while rounds[0].plan == Plan::Samples
+        while rounds[0].repeated
             && rounds.len() < ROUNDS
             && Instant::now() + each * 2 < running.deadline
         {
@@ -93,7 +93,7 @@ impl Loop<'_> {
         self.record(Event::Measured {
             run,
             configurations: comparison.measured.clone(),
-            versions: Default::default(),
+            versions: comparison.versions.clone(),
         })?;
         let latency = total_latency(&comparison.measured, |m| f64::midpoint(m.base, m.candidate))
             .ok_or_else(|| Error::Command {

@@ -97,7 +97,7 @@ impl Loop<'_> {
         self.record(Event::Measured {
             run,
             configurations: comparison.measured.clone(),
-            versions: Default::default(),
+            versions: comparison.versions.clone(),
         })?;
         let candidate = Candidate {
             correctness: Correctness::Passed,

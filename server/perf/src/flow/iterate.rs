@@ -172,7 +172,7 @@ impl Loop<'_> {
         self.record(Event::Measured {
             run,
             configurations: comparison.measured.clone(),
-            versions: Default::default(),
+            versions: comparison.versions.clone(),
         })?;
         candidate.sets = comparison.sets;
         candidate.against_start = self.against_start(&comparison.measured);

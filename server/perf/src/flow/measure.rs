@@ -7,7 +7,9 @@ use crate::error::Error;
 use crate::event::{Event, Measured, Stage};
 use crate::readings::{Key, SetComparison};
 use crate::run::pairs::{Sampled, Watcher};
-use crate::stats::{Estimate, Pair, Plan, Ratios, Variant, between_processes, estimate, noise};
+use crate::stats::{
+    Estimate, Pair, Plan, Ratios, Repeated, Variant, between_processes, estimate, noise,
+};
 use crate::verdict::{
     Candidate, ConfigurationVerdict, Correctness, Evidence, Judged, decide, judge,
 };
@@ -21,6 +23,8 @@ pub(super) struct Comparison {
     pub(super) measured: Vec<Measured>,
     /// How the two sides' configurations differ.
     pub(super) sets: SetComparison,
+    /// Versions of what they were measured with.
+    pub(super) versions: BTreeMap<String, String>,
 }
 
 impl Loop<'_> {
@@ -76,7 +80,15 @@ impl Loop<'_> {
             });
         }
         let sets = sampled.sets.clone();
-        Ok((sampled, Comparison { measured, sets }))
+        let versions = (sampled.ran.iter())
+            .flat_map(|ran| ran.versions.clone())
+            .collect();
+        let comparison = Comparison {
+            measured,
+            sets,
+            versions,
+        };
+        Ok((sampled, comparison))
     }
 
     /// What a configuration counts in the total.
@@ -95,22 +107,26 @@ impl Loop<'_> {
         };
         let plan = first.plan;
         let mut found = Vec::new();
-        let mut effects = Vec::new();
+        let mut repeated = Vec::new();
         for key in first.pairs.keys() {
             let lists: Vec<&Vec<Pair>> = rounds.iter().filter_map(|r| r.pairs.get(key)).collect();
             let own: Vec<Estimate> = (lists.iter())
                 .filter_map(|pairs| estimate(&Ratios::of(pairs).ok()?, plan).ok())
                 .collect();
             let all: Vec<Pair> = lists.into_iter().flatten().copied().collect();
+            let costs: Vec<f64> = all.iter().map(|p| p.base.cost).collect();
             let all = Ratios::of(&all).and_then(|ratios| noise(&ratios, plan, plan.last_look()));
             if let Ok(all) = all {
                 found.push((key.clone(), all));
-                effects.push(own);
+                repeated.push(Repeated {
+                    cost: median(costs.into_iter()),
+                    effects: own,
+                });
             }
         }
-        // Whole runs are of a new process each: their spread is in the pairs already.
-        if plan == Plan::Samples {
-            let between = between_processes(&effects);
+        // Where each sample is of a new process, their spread is in the pairs already.
+        if first.repeated {
+            let between = between_processes(&repeated);
             for ((_, noise), (between, draws)) in found.iter_mut().zip(between) {
                 *noise = noise.with_processes(between, draws, plan.last_look());
             }
@@ -118,6 +134,9 @@ impl Loop<'_> {
         found
     }
 }
+
+/// What can be found where nothing is known of the noise: no change below 100 %.
+const UNKNOWN: f64 = 1.0;
 
 /// Takes part in a measurement: puts variants in place, judges at each look, writes events.
 struct Watch<'w, 'l> {
@@ -141,20 +160,27 @@ impl Watcher for Watch<'_, '_> {
         self.owner.stage(self.running, Stage::Warming, Some(note))
     }
 
-    fn wants_more(&mut self, key: &Key, pairs: &[Pair], plan: Plan, more: bool) -> bool {
+    fn wants_more(
+        &mut self,
+        key: &Key,
+        pairs: &[Pair],
+        plan: Plan,
+        repeated: bool,
+        more: bool,
+    ) -> bool {
         let found = Ratios::of(pairs).and_then(|ratios| estimate(&ratios, plan));
         let Ok(mut estimate) = found else {
             return more;
         };
         let detectable = match self.owner.session.noise(key) {
             Some(noise) => {
-                if plan == Plan::Samples {
+                if repeated {
                     estimate = estimate.widened(noise.between, noise.draws);
                 }
                 noise.detectable
             }
-            // Never compared with itself: nothing is known of how quiet it is.
-            None => f64::INFINITY,
+            // Never compared with itself: nothing is known of how quiet it is. (JSON has no infinity.)
+            None => UNKNOWN,
         };
         let verdict = judge(&Evidence {
             estimate,

@@ -50,6 +50,15 @@ pub(super) fn machine(session: &Session) -> Vec<(String, String)> {
         };
         table.push((name.clone(), value));
     }
+    // Of all runs that measured: two different versions in one session are worth seeing.
+    let mut versions: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
+    for (name, version) in session.runs.iter().flat_map(|r| &r.versions) {
+        versions.entry(name).or_default().insert(version);
+    }
+    for (name, found) in versions {
+        let found: Vec<&str> = found.into_iter().map(String::as_str).collect();
+        table.push((name.clone(), found.join(", then ")));
+    }
     if first.device.facts.is_empty() {
         table.push((
             "driver and clocks".to_owned(),

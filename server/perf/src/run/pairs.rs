@@ -23,6 +23,10 @@ use super::record::{self, Ran};
 /// Kept back from the iteration's time for deciding and cleaning up.
 const RESERVE: Duration = Duration::from_secs(5);
 
+/// The first look of many samples must be reached in this time; where one sample takes long, few have
+/// to do.
+const FIRST_LOOK: Duration = Duration::from_secs(120);
+
 /// How long a process may take to end once it was told to.
 const FAREWELL: Duration = Duration::from_secs(3);
 
@@ -41,7 +45,15 @@ pub trait Watcher {
     fn warming(&mut self, variant: Variant) -> Result<(), Error>;
 
     /// Whether more pairs of this configuration are wanted, at a look.
-    fn wants_more(&mut self, key: &Key, pairs: &[Pair], plan: Plan, more: bool) -> bool;
+    /// `repeated`: all pairs are from the same two processes.
+    fn wants_more(
+        &mut self,
+        key: &Key,
+        pairs: &[Pair],
+        plan: Plan,
+        repeated: bool,
+        more: bool,
+    ) -> bool;
 
     /// After a look at all: configurations that must be looked at again although each by itself is
     /// decided, because it may be so by chance among so many.
@@ -65,6 +77,8 @@ pub struct Sampled {
     pub sets: SetComparison,
     /// Under which plan they were looked at.
     pub plan: Plan,
+    /// All pairs are from the same two processes.
+    pub repeated: bool,
     /// What the recorder saw: base, candidate.
     pub ran: [Ran; 2],
 }
@@ -161,7 +175,8 @@ impl Bench<'_> {
             let round = began.elapsed();
             let chosen = *plan.get_or_insert_with(|| {
                 let first = Plan::Samples.looks()[0] as u32;
-                if round * (first / 2) < self.left().saturating_sub(RESERVE) {
+                let time = self.left().saturating_sub(RESERVE).min(FIRST_LOOK);
+                if round * (first / 2) < time {
                     Plan::Samples
                 } else {
                     Plan::WholeRuns
@@ -172,7 +187,8 @@ impl Bench<'_> {
             let out_of_time = round > self.left().saturating_sub(RESERVE);
             if steps.contains(&taken) || out_of_time {
                 let more = taken < last && !out_of_time;
-                active.retain(|key| watcher.wants_more(key, &pairs[key], chosen, more) && more);
+                active
+                    .retain(|key| watcher.wants_more(key, &pairs[key], chosen, true, more) && more);
                 if more {
                     active.extend(watcher.open(&sets));
                 }
@@ -186,6 +202,7 @@ impl Bench<'_> {
             is_time,
             sets,
             plan: plan.unwrap_or(Plan::Samples),
+            repeated: true,
             ran,
         }))
     }
@@ -370,7 +387,8 @@ impl Bench<'_> {
             let out_of_time = each * 2 > self.left().saturating_sub(RESERVE);
             if steps.contains(&taken) || out_of_time {
                 let more = taken < last && !out_of_time;
-                active.retain(|key| watcher.wants_more(key, &pairs[key], plan, more) && more);
+                active
+                    .retain(|key| watcher.wants_more(key, &pairs[key], plan, false, more) && more);
                 if more {
                     active.extend(watcher.open(&sets));
                 }
@@ -382,6 +400,7 @@ impl Bench<'_> {
             is_time: is_time(&base.0),
             sets,
             plan,
+            repeated: false,
             ran,
         })
     }

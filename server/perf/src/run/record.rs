@@ -1,6 +1,6 @@
 //! What the recorder in the processes said: which files were imported, and from where.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -21,6 +21,10 @@ struct Line {
     best: Option<serde_json::Value>,
     #[serde(default)]
     stale: Option<bool>,
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    python: Option<String>,
 }
 
 /// What ran, according to the record of its processes.
@@ -30,6 +34,8 @@ pub struct Ran {
     pub inside: BTreeSet<PathBuf>,
     /// Files with the path of one under test that were imported from elsewhere.
     pub outside: BTreeSet<PathBuf>,
+    /// Versions of what ran: Python, cuda-tile.
+    pub versions: BTreeMap<String, String>,
     /// Launches seen.
     pub launches: usize,
     /// Where the recorder itself failed.
@@ -65,6 +71,8 @@ pub fn read(path: &Path) -> Result<Ran, Error> {
             ("module", Some(file), Some(false)) => {
                 ran.outside.insert(file);
             }
+            ("start", ..) => ran.note("Python", line.python),
+            ("cutile", ..) => ran.note("cuda-tile", line.version),
             ("launch", _, _) => ran.launches += 1,
             ("search", _, _) => ran.choices.extend(line.best.map(|c| c.to_string())),
             ("fault", _, _) => ran.faults.extend(line.message),
@@ -75,6 +83,12 @@ pub fn read(path: &Path) -> Result<Ran, Error> {
 }
 
 impl Ran {
+    fn note(&mut self, what: &str, version: Option<String>) {
+        if let Some(version) = version {
+            self.versions.insert(what.to_owned(), version);
+        }
+    }
+
     /// Refuses results of code that is not the code under test.
     ///
     /// # Errors
@@ -124,6 +138,12 @@ mod tests {
                 .proves(Path::new("/tree"), &["a.py".into()]);
             proven.map_err(|e| e.to_string())
         };
+        let start = "{\"event\":\"start\",\"python\":\"3.12.1\"}\n";
+        let cutile = "{\"event\":\"cutile\",\"version\":\"1.7.0\",\"file\":\"/x\"}\n";
+        std::fs::write(&path, format!("{start}{cutile}")).unwrap();
+        let versions = read(&path).unwrap().versions;
+        assert_eq!(versions["Python"], "3.12.1");
+        assert_eq!(versions["cuda-tile"], "1.7.0");
         let inside = "{\"event\":\"module\",\"file\":\"/tree/a.py\",\"inside\":true}\n";
         let outside = "{\"event\":\"module\",\"file\":\"/site/a.py\",\"inside\":false}\n";
         assert_eq!(says(inside), Ok(()));

@@ -31,20 +31,34 @@ pub struct Noise {
 /// How many comparisons the pooled spread of all configurations counts for in that of one.
 const PRIOR_DRAWS: usize = 2;
 
-/// The spread between processes by configuration, from the base compared with itself in several pairs
-/// of processes: effects of nothing, so whatever they are beyond their own error is that spread. Each
-/// configuration has too few draws to be judged alone (small kernels spread more than large ones, but
-/// not without limit), so the spread of all counts for some.
-pub fn between_processes(effects: &[Vec<Estimate>]) -> Vec<(f64, usize)> {
+/// A configuration compared with itself: its cost, and the effect found by each pair of processes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeated {
+    /// Its median cost.
+    pub cost: f64,
+    /// The effects of nothing.
+    pub effects: Vec<Estimate>,
+}
+
+/// The spread between processes by configuration, with the number of comparisons behind it, from the
+/// base compared with itself in several pairs of processes: effects of nothing, so whatever they are
+/// beyond their own error is that spread.
+///
+/// Each configuration has too few draws to be judged alone, so the others count for some. What they
+/// share is an absolute time, not a share of it: on an H200, two processes differed by 0.2 us in a
+/// kernel of 5 us as in one of 88 us.
+pub fn between_processes(configurations: &[Repeated]) -> Vec<(f64, usize)> {
     let beyond = |e: &Estimate| (e.effect.powi(2) - e.standard_error.powi(2)).max(0.0);
-    let all: Vec<f64> = effects.iter().flatten().map(beyond).collect();
+    let all: Vec<f64> = (configurations.iter())
+        .flat_map(|c| c.effects.iter().map(|e| beyond(e) * c.cost.powi(2)))
+        .collect();
     let pooled = all.iter().sum::<f64>() / all.len().max(1) as f64;
-    effects
-        .iter()
-        .map(|own| {
-            let draws = own.len() + PRIOR_DRAWS;
-            let sum = own.iter().map(beyond).sum::<f64>() + pooled * PRIOR_DRAWS as f64;
-            ((sum / draws as f64).sqrt(), draws)
+    (configurations.iter())
+        .map(|c| {
+            let draws = c.effects.len() + PRIOR_DRAWS;
+            let own = c.effects.iter().map(beyond).sum::<f64>();
+            let shared = pooled / c.cost.powi(2) * PRIOR_DRAWS as f64;
+            (((own + shared) / draws as f64).sqrt(), draws)
         })
         .collect()
 }
