@@ -1,9 +1,7 @@
 //! From a function to the calls of it in its file: what a parameter holds is what callers pass, and
 //! a kernel often reaches its launch as one.
 
-use rustc_hash::FxHashMap;
-
-use super::{At, Names, Target};
+use super::{At, Callees, Names, Target};
 use crate::model::scan::{Call, ScopeKind};
 use crate::model::value::Value;
 
@@ -20,7 +18,7 @@ impl<'a> Names<'a> {
     /// Calls by the last name of their callee.
     fn calls_of(&self, name: &str) -> impl Iterator<Item = (At, &'a Call)> {
         let index = || {
-            let mut index: FxHashMap<&str, Vec<(usize, &[usize])>> = FxHashMap::default();
+            let mut index = Callees::default();
             for (item, scan) in self.scans.iter().enumerate() {
                 for (name, calls) in &scan.callees {
                     index.entry(name).or_default().push((item, calls));

@@ -61,6 +61,9 @@ pub(crate) enum Target<'a> {
 /// Values by name, each with the scope in which its own names are looked up.
 type Bindings<'a> = FxHashMap<&'a str, Vec<(At, &'a Value)>>;
 
+/// By the last name of a callee, the items with such calls and which of their calls these are.
+type Callees<'a> = FxHashMap<&'a str, Vec<(usize, &'a [usize])>>;
+
 /// All names of a file.
 pub(crate) struct Names<'a> {
     pub(crate) scans: Vec<&'a Scan>,
@@ -69,8 +72,7 @@ pub(crate) struct Names<'a> {
     stars: Vec<SmolStr>,
     /// The package that relative imports start from: `a.b` for a module `a.b.c`.
     package: String,
-    /// By the last name of a callee, the items with such calls and which of their calls these are.
-    calls: OnceCell<FxHashMap<&'a str, Vec<(usize, &'a [usize])>>>,
+    calls: OnceCell<Callees<'a>>,
     /// Room for [`Resolver`]'s open parts, kept from one question to the next.
     open: Cell<Vec<Part>>,
 }
