@@ -26,6 +26,10 @@ function M.hint()
   return first(view.virtual_text(0, 'inlayhint'))
 end
 
+function M.perf()
+  return first(view.virtual_text(0, 'tileperf.perf'))
+end
+
 --- The longest run of plain words in the hover: markup around them may be hidden on the screen.
 function M.hover()
   local longest = ''

@@ -9,6 +9,8 @@ tmux_() { tmux -L "$screens" -f /dev/null "$@"; }
 keys() { tmux_ send-keys -t editor "$@"; }
 screen() { tmux_ capture-pane -t editor -p "$@"; }
 
+headless seed.lua
+
 tmux_ new-session -d -s editor -x 120 -y 40 "${entry[@]}" "$nvim" -i NONE \
   -u "$inside/driver/init.lua" --listen "$inside/socket" --cmd "cd $inside/workspace" \
   "$inside/workspace/src/demo/ops/cutile/softmax.py"
@@ -54,6 +56,7 @@ check "terminal: its server is attached" attached
 keys 'C-]'
 check "terminal: CTRL-] jumps from the launch to the kernel" on_screen 'def row_scale_kernel'
 check "terminal: where a lens is shown too" shows lens
+check "terminal: and the result of its experiment" shows perf
 keep_screen jump
 
 keys ':checkhealth tileperf' Enter

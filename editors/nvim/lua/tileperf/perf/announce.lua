@@ -22,7 +22,8 @@ function M.message(previous, run)
   local last = run.run
   local anew = last and (not previous.run or previous.run.run ~= last.run)
   if last and not run.running and (previous.running or anew) then
-    table.insert(parts, last.sentence)
+    -- A sentence, which may not be the end of this one.
+    table.insert(parts, (last.sentence:gsub('%.$', '')))
     level = serious[last.state] and vim.log.levels.WARN or level
   end
   if previous.phase ~= run.phase and phases[run.phase] then
