@@ -15,49 +15,14 @@ use tileperf_syntax::Encoding;
 
 use crate::counts::CountCache;
 use crate::document::{Analyzed, Change, DocId, Document};
+use crate::event::{Event, State, Status};
 use crate::index::{self, Index, Scope};
 use crate::links::Links;
 use crate::modules;
 use crate::parses::ParseCache;
+use crate::runs::{self, Runs};
 use crate::settings::{Layer, Settings, SettingsProblem, load};
 use crate::watch::Watcher;
-
-/// What the engine is doing, for a status line.
-#[derive(Debug, Clone, PartialEq)]
-pub enum State {
-    /// No file mentions cuTile: nothing is indexed and nothing shown.
-    Dormant,
-    /// The workspace is being read.
-    Indexing,
-    /// The workspace is read.
-    Ready,
-}
-
-/// The engine's state in numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Status {
-    /// What it is doing.
-    pub state: State,
-    /// Python files that mention cuTile.
-    pub files: usize,
-    /// Python files known.
-    pub known_files: usize,
-    /// Kernels in them.
-    pub kernels: usize,
-    /// Wall time of the last full index, in seconds.
-    pub index_seconds: f64,
-}
-
-/// Something a listener may want to act on.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// The state or the counts changed.
-    Status(Status),
-    /// What is shown at kernels may have changed in documents that were not edited.
-    Refresh,
-    /// Something a person should read: a settings mistake, a file that cannot be watched.
-    Message(String),
-}
 
 /// A document that was never opened or is closed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) index_generation: AtomicU64,
     pub(crate) counts: Mutex<CountCache>,
     pub(crate) parses: Mutex<ParseCache>,
+    pub(crate) runs: Runs,
     awake: AtomicBool,
     /// Set to make a running index stop; replaced with each run.
     indexing: Mutex<Option<Arc<AtomicBool>>>,
@@ -129,6 +95,7 @@ impl Engine {
             index_generation: AtomicU64::new(0),
             counts: Mutex::default(),
             parses: Mutex::default(),
+            runs: Runs::default(),
             awake: AtomicBool::new(false),
             indexing: Mutex::new(None),
             status: Mutex::new(Status {
@@ -253,6 +220,7 @@ impl Engine {
             .docs
             .insert(id, Arc::new(Document::new(version, text, package)));
         self.shared.touch();
+        self.shared.runs.opened();
         if wakes {
             self.wake();
         }
@@ -282,6 +250,7 @@ impl Engine {
                 .any(|c| c.text.contains("cuda") || c.text.contains("tile") || c.text.len() == 1);
         doc.change(version, changes, encoding);
         self.shared.touch();
+        self.shared.runs.edited(id);
         if wakes && index::mentions_cutile(doc.text().1.as_str().as_bytes()) {
             self.wake();
         }
@@ -300,6 +269,7 @@ impl Engine {
                 spawn("tileperf-close", move || engine.files_changed(vec![path]));
             }
             self.shared.touch();
+            self.shared.runs.edited(id);
         }
     }
 
@@ -331,6 +301,9 @@ impl Engine {
                 let _ = self.shared.events.send(Event::Message(problem.message));
             }
         }
+        if paths.iter().any(|p| runs::is_journal(p)) {
+            self.shared.runs.look();
+        }
         let python: Vec<PathBuf> = paths.into_iter().filter(|p| index::is_python(p)).collect();
         if python.is_empty() || !self.is_awake() {
             return;
@@ -340,6 +313,7 @@ impl Engine {
             if scope.roots.iter().any(|r| path.starts_with(r)) {
                 self.shared.index.update(path, &scope);
             }
+            self.shared.runs.edited(&DocId::file(path));
         }
         self.shared.touch_index();
         self.shared.count(None);
@@ -378,6 +352,7 @@ impl Engine {
         if !self.shared.awake.swap(true, Ordering::AcqRel) {
             spawn("tileperf-warm", tileperf_syntax::warm_up);
             self.start_index();
+            Runs::follow(&self.shared);
         }
     }
 
@@ -471,6 +446,12 @@ impl Shared {
         self.touch();
     }
 
+    /// Tells the listener.
+    pub(crate) fn tell(&self, event: Event) {
+        // The other end lives as long as this one.
+        let _ = self.events.send(event);
+    }
+
     /// Marks everything derived as out of date.
     pub(crate) fn touch(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -503,7 +484,7 @@ impl Shared {
 }
 
 /// A named thread; a machine that cannot start one more loses background work, not the server.
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
     if let Err(error) = std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)

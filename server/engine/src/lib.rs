@@ -4,6 +4,7 @@
 mod counts;
 mod document;
 mod engine;
+mod event;
 mod explain;
 mod facts;
 mod index;
@@ -11,13 +12,16 @@ mod links;
 mod modules;
 mod parses;
 mod queries;
+pub mod runs;
 pub mod settings;
 mod view;
 mod watch;
 
 pub use document::{Analyzed, Change, DocId};
-pub use engine::{Engine, Event, State, Status, UnknownDocument};
+pub use engine::{Engine, UnknownDocument};
+pub use event::{Event, State, Status};
 pub use facts::FileFacts;
 pub use links::{Use, UseKind};
-pub use queries::{HoverText, Inlay, Lens, PerfTarget, WorkspaceSymbol};
+pub use queries::{FailureAt, HoverText, Inlay, Lens, PerfTarget, WorkspaceSymbol};
+pub use runs::RunNote;
 pub use view::Location;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counts::{Count, line};
+use super::measured::{MeasuredCard, section};
 use crate::arch::Arch;
 use crate::model::{AccessKind, Kernel};
 
@@ -21,6 +22,8 @@ pub struct CardFacts {
     pub spaces: Vec<(String, Vec<(Arch, Count)>)>,
     /// Test files of its ops.
     pub tests: Vec<String>,
+    /// What was measured of it.
+    pub measured: Option<MeasuredCard>,
 }
 
 /// Lists longer than this are cut, with the number left out.
@@ -79,6 +82,9 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
     list(&mut out, "hints replaced", &facts.hint_uses, "");
     list(&mut out, "registered for", &facts.registrations, "");
     list(&mut out, "tests", &facts.tests, "");
+    if let Some(measured) = &facts.measured {
+        out.push_str(&section(measured));
+    }
     out
 }
 

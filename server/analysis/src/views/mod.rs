@@ -5,4 +5,5 @@ pub mod card;
 pub mod counts;
 pub mod hints;
 pub mod lens;
+pub mod measured;
 pub mod symbols;

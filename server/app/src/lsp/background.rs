@@ -5,18 +5,15 @@
 //! of its own.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tileperf_engine::settings::load;
 use tileperf_engine::{Engine, Event, State, Status};
-use tokio::sync::{Notify, mpsc};
+use tileperf_perf::store;
+use tokio::sync::mpsc;
 use tower_lsp::Client;
 use tower_lsp::ls_types::notification::Notification;
-use tower_lsp::ls_types::request::{
-    CodeLensRefresh, InlayHintRefreshRequest, RegisterCapability, Request,
-};
+use tower_lsp::ls_types::request::{RegisterCapability, Request};
 use tower_lsp::ls_types::{
     DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, Registration,
     RegistrationParams,
@@ -24,10 +21,9 @@ use tower_lsp::ls_types::{
 
 use super::notices::Notices;
 use super::pool;
+use super::refresh::Refresh;
+use super::run_events::RunEvents;
 use super::server::Server;
-
-/// After this long without an answer to a refresh, the next one is sent.
-const REFRESH_PATIENCE: Duration = Duration::from_secs(60);
 
 /// `tileperf/status`: for the editor's status item. Not sent while the engine sleeps, so that an
 /// editor shows nothing in a workspace without kernels.
@@ -79,12 +75,13 @@ pub(super) fn start(server: &Server) {
         tracing::error!("the engine's events are not shown: {error}");
         return;
     }
-    let refresh = start_refreshing(server);
+    let refresh = Refresh::start(server);
     let task = Events {
         engine: server.engine.clone(),
         client: server.client.clone(),
         notices: server.notices.clone(),
         follow: Some(follow(server)),
+        runs: RunEvents::new(server, refresh.clone()),
         refresh,
     };
     tokio::spawn(task.run(events));
@@ -98,7 +95,8 @@ struct Events {
     client: Client,
     notices: Notices,
     follow: Option<Follow>,
-    refresh: Arc<Notify>,
+    runs: RunEvents,
+    refresh: Refresh,
 }
 
 impl Events {
@@ -112,6 +110,7 @@ impl Events {
                 match event {
                     Event::Status(new) => status = Some(new),
                     Event::Refresh => refresh = true,
+                    Event::Run(note) => self.runs.add(note),
                     Event::Message(text) => self.notices.warn(&text),
                 }
                 next = events.try_recv().ok();
@@ -126,35 +125,13 @@ impl Events {
             {
                 follow();
             }
+            self.runs.tell().await;
             if refresh {
-                self.refresh.notify_one();
+                self.refresh.lenses();
+                self.refresh.hints();
             }
         }
     }
-}
-
-/// A task that asks the client to ask again, one request of a kind at a time: while the client has
-/// not answered, more wishes fold into one.
-fn start_refreshing(server: &Server) -> Arc<Notify> {
-    let wish = Arc::new(Notify::new());
-    let (lenses, hints) = server
-        .session()
-        .map_or((false, false), |s| (s.refreshes_lenses, s.refreshes_hints));
-    let (client, wished) = (server.client.clone(), Arc::clone(&wish));
-    tokio::spawn(async move {
-        loop {
-            wished.notified().await;
-            if lenses {
-                let asked = client.send_request::<CodeLensRefresh>(());
-                let _ = tokio::time::timeout(REFRESH_PATIENCE, asked).await;
-            }
-            if hints {
-                let asked = client.send_request::<InlayHintRefreshRequest>(());
-                let _ = tokio::time::timeout(REFRESH_PATIENCE, asked).await;
-            }
-        }
-    });
-    wish
 }
 
 /// Has changes on disk reported, by the client if it can, else by the system. Only once awake: in a
@@ -179,6 +156,7 @@ fn follow(server: &Server) -> Follow {
             .into_iter()
             .map(str::to_owned)
             .chain([format!("**/{}", load::FILE_NAME)])
+            .chain([format!("**/{}/*/journal.jsonl", store::FOLDER)])
             .map(|glob| FileSystemWatcher {
                 glob_pattern: GlobPattern::String(glob),
                 kind: None,

@@ -118,6 +118,11 @@ impl Converter {
         }
     }
 
+    /// The client's name of a document.
+    pub(super) fn uri(&self, id: &DocId) -> Option<Uri> {
+        self.names.uri(id)
+    }
+
     /// A place in any document.
     pub(super) fn location(&self, place: &tileperf_engine::Location) -> Option<Location> {
         let uri = self.names.uri(&place.doc)?;

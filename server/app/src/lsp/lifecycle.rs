@@ -2,15 +2,16 @@
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
-    CodeLensOptions, DiagnosticOptions, DiagnosticServerCapabilities, HoverProviderCapability,
-    InitializeParams, InitializeResult, OneOf, SaveOptions, ServerCapabilities, ServerInfo,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    CodeLensOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
+    HoverProviderCapability, InitializeParams, InitializeResult, OneOf, SaveOptions,
+    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities,
+    WorkspaceServerCapabilities,
 };
 
 use super::server::Server;
 use super::session::{self, Session};
-use super::{background, convert, settings};
+use super::{background, commands, convert, settings};
 
 /// Answers `initialize`: agrees on capabilities and gives the engine its workspace. Nothing is
 /// indexed yet; the engine sleeps until a file mentions cuTile.
@@ -76,6 +77,10 @@ fn capabilities(session: &Session) -> ServerCapabilities {
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         code_lens_provider: Some(CodeLensOptions {
             resolve_provider: Some(false),
+        }),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: commands::NAMES.map(str::to_owned).to_vec(),
+            ..ExecuteCommandOptions::default()
         }),
         inlay_hint_provider: Some(OneOf::Left(true)),
         diagnostic_provider: session.pulls_diagnostics.then(|| {

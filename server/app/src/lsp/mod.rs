@@ -3,11 +3,14 @@
 //! [`transport`] moves messages, [`lifecycle`] agrees with the client on what is possible,
 //! `requests` and `notifications` hold one file per method. A method's file guards, converts from
 //! the protocol's types, calls the engine and converts back; [`convert`] is the only place that
-//! knows both kinds of types. [`background`] tells the client what the engine does on its own.
+//! knows both kinds of types. [`commands`] holds one file per command. [`background`] tells the client
+//! what the engine does on its own.
 
 mod about;
 mod background;
+mod commands;
 mod convert;
+mod diagnostics;
 mod lenient;
 mod lifecycle;
 mod names;
@@ -15,9 +18,13 @@ mod notices;
 mod notifications;
 mod panics;
 mod pool;
+mod progress;
 mod publish;
 mod questions;
+mod refresh;
 mod requests;
+mod run_events;
+mod runs;
 mod server;
 mod session;
 mod settings;
@@ -47,6 +54,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
                 "window/workDoneProgress/cancel",
                 notifications::cancel_progress::handle,
             )
+            .custom_method("tileperf/runs", requests::runs::handle)
             .custom_method("tileperf/documentText", requests::document_text::handle)
             .custom_method("tileperf/serverInfo", requests::server_info::handle);
         if std::env::var_os("TILEPERF_TEST_HOOKS").is_some_and(|value| value == "1") {

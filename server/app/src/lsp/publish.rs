@@ -12,12 +12,13 @@ use tokio::sync::Notify;
 use tower_lsp::Client;
 use tower_lsp::ls_types::Uri;
 
-use super::pool;
+use super::convert::Converter;
+use super::{diagnostics, pool};
 
 /// The documents whose diagnostics are due, with the names under which the client knows them.
 #[derive(Debug, Default)]
 pub(super) struct Publisher {
-    due: Mutex<HashMap<DocId, Uri>>,
+    due: Mutex<HashMap<DocId, (Uri, Converter)>>,
     wake: Notify,
 }
 
@@ -31,36 +32,39 @@ impl Publisher {
                 this.wake.notified().await;
                 let due =
                     std::mem::take(&mut *this.due.lock().unwrap_or_else(PoisonError::into_inner));
-                for (id, uri) in due {
-                    publish(&engine, &client, id, uri).await;
+                for (id, (uri, convert)) in due {
+                    publish(&engine, &client, id, uri, convert).await;
                 }
             }
         });
         publisher
     }
 
-    /// Notes that a document was opened, changed or closed.
-    pub(super) fn mark(&self, id: DocId, uri: Uri) {
+    /// Notes that a document was opened, changed or closed, or that something else was found in it.
+    pub(super) fn mark(&self, id: DocId, uri: Uri, convert: Converter) {
         self.due
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(id, uri);
+            .insert(id, (uri, convert));
         self.wake.notify_one();
     }
 }
 
-/// Publishes a document's diagnostics with the version that was analysed. A closed document gets an
-/// empty list without a version.
-async fn publish(engine: &Engine, client: &Client, id: DocId, uri: Uri) {
+/// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
+/// not open have no version.
+async fn publish(engine: &Engine, client: &Client, id: DocId, uri: Uri, convert: Converter) {
     let open = engine.text(&id).map(|(version, _)| version);
-    let version = match open {
-        Some(version) if engine.is_awake() => {
-            let engine = engine.clone();
+    let (version, found) = if engine.is_awake() {
+        let engine = engine.clone();
+        let analysed = pool::caught("diagnostics", move || {
             // The analysis is what diagnostics come from; lenses and hints find it done.
-            let analysed = pool::caught("diagnostics", move || Some(engine.analyzed(&id)?.version));
-            Some(analysed.await.flatten().unwrap_or(version))
-        }
-        open => open,
+            let version = engine.analyzed(&id).map(|analysed| analysed.version);
+            (version, diagnostics::of(&engine, &convert, &id))
+        });
+        let (version, found) = analysed.await.unwrap_or_default();
+        (version.or(open), found)
+    } else {
+        (open, Vec::new())
     };
-    client.publish_diagnostics(uri, Vec::new(), version).await;
+    client.publish_diagnostics(uri, found, version).await;
 }

@@ -10,13 +10,15 @@ use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
 
 use super::background::ChangedFiles;
+use super::commands::Children;
 use super::convert::Converter;
 use super::names::Names;
 use super::notices::Notices;
+use super::progress::Progress;
 use super::publish::Publisher;
 use super::questions::Questions;
 use super::session::Session;
-use super::{lifecycle, notifications, requests};
+use super::{convert, lifecycle, notifications, requests};
 
 /// The state of a session.
 #[derive(Debug)]
@@ -27,7 +29,9 @@ pub(super) struct Server {
     pub(super) notices: Notices,
     pub(super) questions: Questions,
     pub(super) changed_files: ChangedFiles,
-    publisher: Arc<Publisher>,
+    pub(super) children: Arc<Children>,
+    pub(super) progress: Progress,
+    pub(super) publisher: Arc<Publisher>,
     roots: Mutex<Vec<PathBuf>>,
     /// Set by `initialize`; no other handler runs before it.
     pub(super) session: OnceLock<Session>,
@@ -38,10 +42,13 @@ impl Server {
     /// current runtime.
     pub(super) fn new(client: Client) -> Self {
         let engine = Engine::new();
+        let questions = Questions::new(client.clone());
         Self {
             names: Arc::default(),
             notices: Notices::new(client.clone()),
-            questions: Questions::new(client.clone()),
+            children: Arc::new(Children::new(client.clone())),
+            progress: Progress::start(client.clone(), questions.clone()),
+            questions,
             changed_files: ChangedFiles::start(engine.clone()),
             publisher: Publisher::start(engine.clone(), client.clone()),
             roots: Mutex::default(),
@@ -72,11 +79,11 @@ impl Server {
     /// Notes that a document was opened, changed or closed, for a client that diagnostics are
     /// pushed to.
     pub(super) fn diagnostics_due(&self, id: DocId, uri: Uri) {
-        if self
+        let pushed = self
             .session()
-            .is_some_and(|session| !session.pulls_diagnostics)
-        {
-            self.publisher.mark(id, uri);
+            .is_some_and(|session| !session.pulls_diagnostics);
+        if let (true, Some(convert)) = (pushed, self.converter()) {
+            self.publisher.mark(id, uri, convert);
         }
     }
 
@@ -109,9 +116,13 @@ impl LanguageServer for Server {
         notifications::did_change::handle(self, params);
     }
 
-    /// Nothing to do: the text is known already, and the file's own change is reported by whoever
-    /// watches it.
-    async fn did_save(&self, _: DidSaveTextDocumentParams) {}
+    /// The text is known already, and the file's own change is reported by whoever watches it; what
+    /// rests on both agreeing is looked at again.
+    async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        if let Some(id) = convert::document_id(&params.text_document.uri) {
+            self.engine.saved(&id);
+        }
+    }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
         notifications::did_close::handle(self, params);
@@ -152,6 +163,10 @@ impl LanguageServer for Server {
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
         requests::document_symbol::handle(self, params).await
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {
+        requests::execute_command::handle(self, params).await
     }
 
     async fn goto_definition(

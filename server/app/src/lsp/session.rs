@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
 use tileperf_syntax::Encoding;
 use tower_lsp::ls_types::{ClientCapabilities, InitializeParams, MarkupKind, PositionEncodingKind};
 
@@ -11,6 +10,10 @@ use super::convert;
 /// The command behind a lens, for clients that say they have it: shows the places in its arguments
 /// (a URI, a position, a list of locations).
 pub(super) const SHOW_USES: &str = "tileperf.showUses";
+
+/// The command behind the lens that starts a run, for clients that say they have it. Its argument is
+/// what `workspace/executeCommand` takes under that name.
+pub(super) const RUN_ITERATION: &str = "tileperf.runPerfIteration";
 
 /// The client's abilities that make a difference to the server.
 #[derive(Debug)]
@@ -25,6 +28,12 @@ pub(super) struct Session {
     pub(super) markdown: bool,
     /// The client has the command [`SHOW_USES`].
     pub(super) shows_uses: bool,
+    /// The client has the command [`RUN_ITERATION`].
+    pub(super) runs_iterations: bool,
+    /// The client shows progress that the server starts.
+    pub(super) shows_progress: bool,
+    /// The client can be told to ask for diagnostics again.
+    pub(super) refreshes_diagnostics: bool,
     /// The client can be told to ask for lenses again.
     pub(super) refreshes_lenses: bool,
     /// The client can be told to ask for inlay hints again.
@@ -57,10 +66,17 @@ impl Session {
                 .and_then(|document| document.hover.as_ref())
                 .and_then(|hover| hover.content_format.as_ref())
                 .is_none_or(|kinds| kinds.contains(&MarkupKind::Markdown)),
-            shows_uses: capabilities
-                .experimental
+            shows_uses: lists(capabilities, SHOW_USES),
+            runs_iterations: lists(capabilities, RUN_ITERATION),
+            shows_progress: capabilities
+                .window
                 .as_ref()
-                .is_some_and(lists_show_uses),
+                .and_then(|window| window.work_done_progress)
+                .unwrap_or(false),
+            refreshes_diagnostics: workspace
+                .and_then(|workspace| workspace.diagnostics.as_ref())
+                .and_then(|diagnostics| diagnostics.refresh_support)
+                .unwrap_or(false),
             refreshes_lenses: workspace
                 .and_then(|workspace| workspace.code_lens.as_ref())
                 .and_then(|lens| lens.refresh_support)
@@ -80,13 +96,16 @@ impl Session {
     }
 }
 
-/// Whether `experimental.commands.commands` or `experimental.commands` lists [`SHOW_USES`].
-fn lists_show_uses(experimental: &Value) -> bool {
+/// Whether `experimental.commands.commands` or `experimental.commands` lists a command.
+fn lists(capabilities: &ClientCapabilities, command: &str) -> bool {
+    let Some(experimental) = &capabilities.experimental else {
+        return false;
+    };
     let commands = &experimental["commands"];
     let list = commands
         .as_array()
         .or_else(|| commands["commands"].as_array());
-    list.is_some_and(|list| list.iter().any(|command| command == SHOW_USES))
+    list.is_some_and(|list| list.iter().any(|listed| listed == command))
 }
 
 /// The workspace folders, or what older clients say instead.
@@ -107,7 +126,7 @@ pub(super) fn roots(params: &InitializeParams) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

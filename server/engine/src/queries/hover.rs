@@ -114,6 +114,11 @@ impl Engine {
                 facts.tests.push(file);
             }
         }
+        let run = self
+            .shared
+            .runs
+            .of(&kernel.file.doc, &kernel.kernel().qualified);
+        facts.measured = run.and_then(|run| run.for_card());
         let archs: Vec<Arch> = self
             .settings()
             .evaluated_archs()

@@ -1,8 +1,10 @@
 //! The line above each kernel.
 
+use smol_str::SmolStr;
 use tileperf_analysis::views::lens::{LensFacts, title};
 use tileperf_syntax::Span;
 
+use crate::runs::ACTION;
 use crate::view::Location;
 use crate::{DocId, Engine, UseKind};
 
@@ -13,12 +15,17 @@ pub struct Lens {
     pub span: Span,
     /// Its title.
     pub title: String,
+    /// The kernel's qualified name.
+    pub kernel: SmolStr,
+    /// The title of the lens that starts a run, or tells how one goes on.
+    pub action: String,
     /// Where the kernel is used, for a click.
     pub uses: Vec<Location>,
 }
 
 impl Engine {
-    /// The lenses of a document, one a kernel.
+    /// The lenses of a document, one a kernel. A name that is defined twice in a file, as in branches,
+    /// is one subject of experiments, shown at its first definition.
     pub fn lenses(&self, doc: &DocId) -> Vec<Lens> {
         let Some(file) = self.shared.file(doc) else {
             return Vec::new();
@@ -28,8 +35,13 @@ impl Engine {
         for (number, kernel) in file.model.kernels.iter().enumerate() {
             let id = (doc.clone(), number);
             let uses = links.uses.get(&id).map_or(&[][..], Vec::as_slice);
+            let run = match kernel.ordinal {
+                0 => self.shared.runs.of(doc, &kernel.qualified),
+                _ => None,
+            };
             let mut facts = LensFacts {
                 stale: kernel.stale,
+                measured: run.as_ref().and_then(|run| run.for_lens()),
                 ..LensFacts::default()
             };
             for used in uses {
@@ -53,6 +65,8 @@ impl Engine {
             out.push(Lens {
                 span: kernel.top,
                 title: title(&facts),
+                kernel: kernel.qualified.clone(),
+                action: run.map_or_else(|| ACTION.to_owned(), |run| run.action_title()),
                 uses: uses.iter().map(|u| u.location.clone()).collect(),
             });
         }

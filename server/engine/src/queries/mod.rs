@@ -1,6 +1,7 @@
 //! The questions an editor asks, one file each. Answers are plain data with places in bytes.
 
 mod definition;
+mod failures;
 mod hover;
 mod inlays;
 mod kernel_at;
@@ -10,6 +11,7 @@ mod references;
 mod symbols;
 mod tests_of;
 
+pub use failures::FailureAt;
 pub use hover::HoverText;
 pub use inlays::Inlay;
 pub use lenses::Lens;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use smol_str::SmolStr;
 use tileperf_analysis::model::Kernel;
 
-use crate::view::{FileView, KernelRef};
+use crate::engine::Shared;
+use crate::view::{FileView, KernelRef, Location};
 use crate::{DocId, Engine, UseKind};
 
 /// A kernel as the subject of experiments.
@@ -101,5 +102,17 @@ impl Engine {
             ops,
             tests,
         })
+    }
+}
+
+impl Shared {
+    /// The name of a kernel where it is first defined in the present text of a file.
+    pub(crate) fn kernel_place(&self, doc: &DocId, qualified: &str) -> Option<Location> {
+        let file = self.file(doc)?;
+        let kernels = &file.model.kernels;
+        let kernel = kernels
+            .iter()
+            .find(|kernel| kernel.qualified == qualified)?;
+        Some(file.at(kernel.name_span))
     }
 }

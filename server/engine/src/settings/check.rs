@@ -72,7 +72,7 @@ fn read_weights(raw: &Raw) -> Result<Value, String> {
     for Entry { name, value, .. } in entries {
         let text = match value {
             Raw::Number(number) => number.to_string(),
-            Raw::Float(text) | Raw::Bare(text) => text.clone(),
+            Raw::Float(text) | Raw::Bare(text) | Raw::Text(text) => text.clone(),
             other => return Err(expected(wanted, other)),
         };
         let is_weight = text.parse::<f64>().is_ok_and(|w| w.is_finite() && w > 0.0);

@@ -3,7 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Place, SettingsProblem};
-use super::raw::{self, Entry, Lines, Raw};
+use super::raw::{self, Entry, Lines};
 
 /// The sources of settings, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,7 +79,8 @@ impl Layer {
         layer
     }
 
-    /// `key=value` arguments. A value is read the way its setting needs: `archs=sm_90,sm_100`.
+    /// `key=value` arguments. A value is read the way its setting needs: `archs=sm_90,sm_100`; lists,
+    /// tables and strings may be written as in TOML.
     pub fn command_line<S: AsRef<str>>(arguments: &[S]) -> Layer {
         let mut layer = Layer::new(LayerKind::CommandLine, None);
         for argument in arguments {
@@ -88,7 +89,7 @@ impl Layer {
                 Some((key, value)) if !key.trim().is_empty() => layer.entries.push(Entry {
                     name: key.trim().to_owned(),
                     line: None,
-                    value: Raw::Bare(value.trim().to_owned()),
+                    value: raw::argument(value.trim()),
                 }),
                 _ => layer.problems.push(SettingsProblem {
                     key: None,

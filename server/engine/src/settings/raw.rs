@@ -94,6 +94,24 @@ fn toml_value(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Raw {
     }
 }
 
+/// The value of a `key=value` argument: lists, tables and strings as TOML writes them, since no shell
+/// has a form for a command; everything else as it stands.
+pub(super) fn argument(text: &str) -> Raw {
+    let bare = || Raw::Bare(text.to_owned());
+    if !text.starts_with(['[', '{', '"']) {
+        return bare();
+    }
+    let document = format!("value = {text}");
+    match DeTable::parse(&document) {
+        Ok(table) => {
+            let mut entries = from_toml(table.get_ref(), &Lines::of(&document));
+            entries.pop().map_or_else(bare, |entry| entry.value)
+        }
+        // A glob may begin with a bracket, too.
+        Err(_) => bare(),
+    }
+}
+
 /// The entries of a JSON object.
 pub(super) fn from_json(object: &serde_json::Map<String, serde_json::Value>) -> Vec<Entry> {
     object

@@ -4,8 +4,10 @@ use tower_lsp::ls_types::WorkDoneProgressCancelParams;
 
 use crate::lsp::server::Server;
 
-/// The user pressed Cancel on a progress display. The server starts no work under a progress that
-/// it offers to cancel yet, so an unknown token is all that can come.
-pub(in crate::lsp) async fn handle(_: &Server, params: WorkDoneProgressCancelParams) {
-    tracing::info!("no work to cancel under progress {:?}", params.token);
+/// The user pressed Cancel on a progress display: the run that it shows ends, whoever started it, and
+/// nothing of it is kept.
+pub(in crate::lsp) async fn handle(server: &Server, params: WorkDoneProgressCancelParams) {
+    if !server.progress.cancel(&params.token) {
+        tracing::info!("no work to cancel under progress {:?}", params.token);
+    }
 }

@@ -1,4 +1,4 @@
-//! `textDocument/codeLens`: the line above each kernel.
+//! `textDocument/codeLens`: the lines above each kernel.
 
 use serde_json::json;
 use tileperf_engine::Lens;
@@ -7,14 +7,26 @@ use tower_lsp::ls_types::{CodeLens, CodeLensParams, Command};
 
 use crate::lsp::about::About;
 use crate::lsp::server::Server;
-use crate::lsp::session::SHOW_USES;
+use crate::lsp::session::{RUN_ITERATION, SHOW_USES};
 
-/// A lens for each kernel of a document.
+/// What a client can do with a click.
+#[derive(Debug, Clone, Copy)]
+struct Clicks {
+    shows_uses: bool,
+    runs_iterations: bool,
+}
+
+/// The lenses of each kernel of a document: what is known of it, and for a client that has the
+/// command, the one that starts a run.
 pub(in crate::lsp) async fn handle(
     server: &Server,
     params: CodeLensParams,
 ) -> Result<Option<Vec<CodeLens>>> {
-    let clickable = server.session().is_some_and(|session| session.shows_uses);
+    let session = server.session();
+    let clicks = Clicks {
+        shows_uses: session.is_some_and(|session| session.shows_uses),
+        runs_iterations: session.is_some_and(|session| session.runs_iterations),
+    };
     let uri = params.text_document.uri;
     let name = uri.clone();
     server
@@ -23,28 +35,33 @@ pub(in crate::lsp) async fn handle(
             |surfaces| surfaces.code_lens,
             move |about| {
                 let lenses = about.engine.lenses(&about.id);
-                let lens = |lens| code_lens(about, lens, clickable.then_some(name.as_str()));
-                lenses.into_iter().map(lens).collect()
+                let of_kernel = |lens| code_lenses(about, lens, clicks, name.as_str());
+                lenses.into_iter().flat_map(of_kernel).collect()
             },
         )
         .await
 }
 
-/// A lens that, for a client which can, shows the uses of its kernel. Any other gets the title
-/// alone: a command without a name, which editors show as plain text.
-fn code_lens(about: &About, lens: Lens, clickable_in: Option<&str>) -> CodeLens {
+/// The lenses of one kernel. The first shows the uses of the kernel to a client which can; any other
+/// gets the title alone: a command without a name, which editors show as plain text.
+fn code_lenses(about: &About, lens: Lens, clicks: Clicks, uri: &str) -> Vec<CodeLens> {
     let range = about.convert.range(&about.text, lens.span);
-    let command = match clickable_in {
-        Some(uri) if !lens.uses.is_empty() => {
+    let facts = match clicks.shows_uses && !lens.uses.is_empty() {
+        true => {
             let uses = about.convert.locations(&lens.uses);
             let arguments = vec![json!(uri), json!(range.start), json!(uses)];
             Command::new(lens.title, SHOW_USES.into(), Some(arguments))
         }
-        _ => Command::new(lens.title, String::new(), None),
+        false => Command::new(lens.title, String::new(), None),
     };
-    CodeLens {
+    let run = clicks.runs_iterations.then(|| {
+        let argument = json!({"uri": uri, "kernel": lens.kernel});
+        Command::new(lens.action, RUN_ITERATION.into(), Some(vec![argument]))
+    });
+    let code_lens = |command| CodeLens {
         range,
         command: Some(command),
         data: None,
-    }
+    };
+    std::iter::once(facts).chain(run).map(code_lens).collect()
 }

@@ -3,25 +3,34 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
     DocumentDiagnosticParams, DocumentDiagnosticReport, DocumentDiagnosticReportResult,
-    RelatedFullDocumentDiagnosticReport,
+    FullDocumentDiagnosticReport, RelatedFullDocumentDiagnosticReport,
 };
 
+use crate::lsp::diagnostics;
 use crate::lsp::server::Server;
 
-/// The full list of a document's diagnostics: as long as there are no rules, an empty one, for the
-/// analysis of the present text like a pushed one.
+/// The full list of a document's diagnostics, for the analysis of the present text like a pushed one.
 pub(in crate::lsp) async fn handle(
     server: &Server,
     params: DocumentDiagnosticParams,
 ) -> Result<DocumentDiagnosticReportResult> {
-    server
+    let found = server
         .about(
             &params.text_document.uri,
             |_| true,
-            |about| about.engine.analyzed(&about.id),
+            |about| {
+                about.engine.analyzed(&about.id);
+                diagnostics::of(&about.engine, &about.convert, &about.id)
+            },
         )
         .await?;
-    let report = RelatedFullDocumentDiagnosticReport::default();
+    let report = RelatedFullDocumentDiagnosticReport {
+        full_document_diagnostic_report: FullDocumentDiagnosticReport {
+            items: found.unwrap_or_default(),
+            ..FullDocumentDiagnosticReport::default()
+        },
+        ..RelatedFullDocumentDiagnosticReport::default()
+    };
     Ok(DocumentDiagnosticReportResult::Report(
         DocumentDiagnosticReport::Full(report),
     ))

@@ -89,6 +89,16 @@ fn the_command_line() {
     assert!(!settings.surfaces.hover);
     assert_eq!(settings.index.exclude, ["a/**", "b"]);
     assert_eq!(settings.index.max_file_size, 2048);
+    let whole = resolved(&[Layer::command_line(&[
+        "index.exclude=[ab]*.py",
+        r#"perf.correctness=["{python}", "t.py", "a b"]"#,
+        r#"environment={ A = "x=y" }"#,
+        r#"perf.device="cpu""#,
+    ])]);
+    assert_eq!(whole.index.exclude, ["[ab]*.py"]);
+    assert_eq!(whole.perf.correctness, ["{python}", "t.py", "a b"]);
+    assert_eq!(whole.environment["A"], "x=y");
+    assert_eq!(whole.perf.device.as_deref(), Some("cpu"));
     assert_eq!(
         messages(
             &[Layer::command_line(&[

@@ -1,0 +1,105 @@
+//! What the client is told when something happens in a run.
+//!
+//! Of a burst only the last state of each session is sent; lenses and diagnostics are asked for again
+//! only when what they show has changed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tileperf_analysis::views::measured::Measured;
+use tileperf_engine::DocId;
+use tileperf_engine::runs::{FailureNote, RunNote};
+use tower_lsp::Client;
+
+use super::convert::Converter;
+use super::progress::Progress;
+use super::publish::Publisher;
+use super::refresh::Refresh;
+use super::runs::{Run, RunNotification};
+use super::server::Server;
+
+/// Root and name of a session.
+type Key = (PathBuf, String);
+
+/// Passes the engine's notes on.
+pub(super) struct RunEvents {
+    client: Client,
+    convert: Option<Converter>,
+    /// For a client that shows progress.
+    progress: Option<Progress>,
+    /// For a client that diagnostics are pushed to.
+    publisher: Option<Arc<Publisher>>,
+    refresh: Refresh,
+    due: HashMap<Key, Arc<RunNote>>,
+    /// What lenses and diagnostics showed last.
+    lenses: HashMap<Key, (String, Option<Measured>)>,
+    failures: HashMap<Key, Vec<FailureNote>>,
+}
+
+impl RunEvents {
+    /// For the client of a server.
+    pub(super) fn new(server: &Server, refresh: Refresh) -> Self {
+        let session = server.session();
+        let pushes = session.is_some_and(|session| !session.pulls_diagnostics);
+        let shows = session.is_some_and(|session| session.shows_progress);
+        Self {
+            client: server.client.clone(),
+            convert: server.converter(),
+            progress: shows.then(|| server.progress.clone()),
+            publisher: pushes.then(|| Arc::clone(&server.publisher)),
+            refresh,
+            due: HashMap::new(),
+            lenses: HashMap::new(),
+            failures: HashMap::new(),
+        }
+    }
+
+    /// Takes a note; an older one of the session is forgotten.
+    pub(super) fn add(&mut self, note: Arc<RunNote>) {
+        self.due
+            .insert((note.root.clone(), note.session.clone()), note);
+    }
+
+    /// Tells what was taken.
+    pub(super) async fn tell(&mut self) {
+        let Some(convert) = self.convert.clone() else {
+            return self.due.clear();
+        };
+        for (key, note) in std::mem::take(&mut self.due) {
+            let state = Run::new(&note, &convert).map(serde_json::to_value);
+            if let Some(Ok(state)) = state {
+                self.client
+                    .send_notification::<RunNotification>(state)
+                    .await;
+            }
+            if let Some(progress) = &self.progress {
+                progress.update(&note);
+            }
+            let lens = (note.action_title(), note.for_lens());
+            if self.lenses.get(&key) != Some(&lens) {
+                self.lenses.insert(key.clone(), lens);
+                self.refresh.lenses();
+            }
+            self.tell_failures(key, &note.failures, &convert);
+        }
+    }
+
+    fn tell_failures(&mut self, key: Key, failures: &[FailureNote], convert: &Converter) {
+        let before = self.failures.get(&key).map_or(&[][..], Vec::as_slice);
+        if before == failures {
+            return;
+        }
+        let files = before.iter().chain(failures).map(|failure| &failure.file);
+        let docs: BTreeSet<DocId> = files.map(|file| DocId::file(file)).collect();
+        if let Some(publisher) = &self.publisher {
+            for doc in docs {
+                if let Some(uri) = convert.uri(&doc) {
+                    publisher.mark(doc, uri, convert.clone());
+                }
+            }
+        }
+        self.refresh.diagnostics();
+        self.failures.insert(key, failures.to_vec());
+    }
+}
