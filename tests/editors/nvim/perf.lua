@@ -144,7 +144,7 @@ local function a_run_in_a_terminal()
   end
   session:fail('a smaller tile', failure)
   session:release()
-  draws('1 failing test', 'its end is shown')
+  draws('reverted: 1 test fails', 'its end is shown')
   tap.wait('and said', function()
     return was_said('row_scale_kernel')
   end, function()

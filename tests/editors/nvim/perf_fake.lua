@@ -341,6 +341,40 @@ local function reports(server)
   vim.fn.delete(here .. '/out/folder', 'rf')
 end
 
+local function failures(server, buffer)
+  local row = view.locate(buffer, 'def row_scale_kernel', 'def')
+  vim.cmd('TileperfPerf failures')
+  tap.equal(last_message(), 'tileperf: no failing tests', 'without failures there is no list')
+  local tests = here .. '/workspace/tests/ops/test_row_scale.py'
+  server.send(
+    'tileperf/run',
+    samples.run(uri, row, {
+      failures = {
+        {
+          uri = vim.uri_from_fname(tests),
+          line = 16,
+          test = 'tests/ops/test_row_scale.py::test_op[256]',
+          message = 'AssertionError: not close\nmore of it',
+          cause = 'a removed mask',
+        },
+      },
+    })
+  )
+  local window = vim.api.nvim_get_current_win()
+  vim.cmd('TileperfPerf failures')
+  local item = vim.fn.getqflist()[1] or {}
+  tap.equal({ vim.fn.bufname(item.bufnr):match('[^/]+$'), item.lnum, item.text }, {
+    'test_row_scale.py',
+    17,
+    'test_op[256]: AssertionError: not close (likely cause: a removed mask)',
+  }, 'failing tests are listed where they fail')
+  tap.equal(vim.api.nvim_get_current_win(), window, 'the cursor stays in its window')
+  vim.cmd('cclose')
+  vim.fn.setqflist({}, 'r')
+  vim.cmd('TileperfPerf failures session=other')
+  tap.equal(vim.fn.getqflist(), {}, 'those of the session that was named')
+end
+
 local function forgotten(server, buffer)
   server.close()
   tap.wait('a server that is gone leaves no text', function()
@@ -382,5 +416,6 @@ tap.run({
   { 'lens', with_server(lens) },
   { 'reading again', with_server(reread) },
   { 'reports', with_server(reports) },
+  { 'failures', with_server(failures) },
   { 'a server that is gone', with_server(forgotten) },
 })

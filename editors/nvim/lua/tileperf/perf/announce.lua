@@ -3,9 +3,6 @@ local compat = require('tileperf.compat')
 
 local M = {}
 
---- Phases worth a word when a session enters them.
-local phases = { stopped = true, finished = true, abandoned = true }
-
 --- Ends of a run that somebody has to look at.
 local serious = { crashed = true, refused = true, interrupted = true }
 
@@ -26,9 +23,9 @@ function M.message(previous, run)
     table.insert(parts, (last.sentence:gsub('%.$', '')))
     level = serious[last.state] and vim.log.levels.WARN or level
   end
-  if previous.phase ~= run.phase and phases[run.phase] then
-    local reason = run.phase == 'stopped' and run.stopReason
-    table.insert(parts, reason and ('stopped: ' .. reason) or ('session ' .. run.phase))
+  -- Other phases come from somebody who asks for them and is answered.
+  if previous.phase ~= run.phase and run.phase == 'stopped' then
+    table.insert(parts, run.stopReason and ('stopped: ' .. run.stopReason) or 'stopped')
   end
   if #parts == 0 then
     return nil
@@ -48,8 +45,8 @@ local function short(text)
   return vim.fn.strcharpart(text, 0, width - 1) .. '…'
 end
 
---- Reads files again that changed on the disk: a change that was reverted or undone. Buffers with
---- changes of their own are left alone, and so is everything without 'autoread'.
+--- Reads files again that changed on the disk: a change was reverted, undone, given up. Buffers
+--- with changes of their own are left alone, and so is everything without 'autoread'.
 ---@param client_id integer
 local function read_again(client_id)
   local client = vim.lsp.get_client_by_id(client_id)
@@ -69,9 +66,11 @@ end
 ---@param previous? tileperf.Run
 ---@param run tileperf.Run
 function M.change(client_id, previous, run)
+  if not run.running then
+    read_again(client_id)
+  end
   local message, level = M.message(previous, run)
   if message then
-    read_again(client_id)
     vim.notify(short(message), level)
   end
 end

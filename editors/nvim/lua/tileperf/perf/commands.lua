@@ -37,11 +37,14 @@ function M.perf(line, bang)
   if name == 'report' then
     return require('tileperf.perf.report').open(arguments)
   end
+  if name == 'failures' then
+    return require('tileperf.perf.failures').list(arguments)
+  end
   local verb = verbs.verbs[name]
   if verb.confirm and not bang and vim.fn.confirm(verb.confirm, '&Yes\n&No', 2) ~= 1 then
     return
   end
-  request.send(verb.command, arguments, { saves = verb.saves })
+  request.send(assert(verb.command), arguments, { saves = verb.saves })
 end
 
 --- `:TileperfPerfReport[!] [file]`

@@ -6,6 +6,7 @@ local M = {}
 M.links = {
   TileperfPerf = 'LspCodeLens',
   TileperfVerdict = 'LspCodeLens',
+  TileperfFailed = 'DiagnosticError',
   TileperfRunning = 'DiagnosticInfo',
   TileperfFaster = 'DiagnosticOk',
   TileperfSlower = 'DiagnosticError',

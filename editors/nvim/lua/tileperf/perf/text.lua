@@ -146,12 +146,12 @@ local function parts(run)
   if #(run.results or {}) > 0 then
     table.insert(found, M.results(run.results))
   end
+  -- With failing tests, the verdict says how many.
   local outcome = run.verdict or (run.run and run.run.sentence)
   if outcome then
-    table.insert(found, { { (outcome:gsub('%s+', ' ')), 'TileperfVerdict' } })
-  end
-  if #(run.failures or {}) > 0 then
-    table.insert(found, { { counted(#run.failures, 'failing test'), 'TileperfSlower' } })
+    local failed = #(run.failures or {}) > 0
+    local text = outcome:gsub('%s+', ' ')
+    table.insert(found, { { text, failed and 'TileperfFailed' or 'TileperfVerdict' } })
   end
   return found
 end

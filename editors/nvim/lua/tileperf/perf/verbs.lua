@@ -2,8 +2,8 @@
 local M = {}
 
 ---@class tileperf.Verb
---- What the server calls it.
----@field command string
+--- What the server calls it; nil for what needs no server.
+---@field command? string
 --- What may be written behind it, beside `kernel=` and `session=`.
 ---@field options string[]
 --- It measures what is on the disk, so that is saved first. What puts other code there saves
@@ -28,6 +28,7 @@ M.verbs = {
     saves = true,
   },
   status = { command = 'tileperf.perf.status', options = {} },
+  failures = { options = {} },
   attach = { command = 'tileperf.perf.attach', options = {} },
   stop = { command = 'tileperf.perf.stop', options = {} },
   resume = { command = 'tileperf.perf.resume', options = { 'go-on' }, saves = true },
@@ -52,6 +53,7 @@ M.names = {
   'baseline',
   'iterate',
   'status',
+  'failures',
   'attach',
   'stop',
   'resume',
