@@ -22,8 +22,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { alive, Editor } from "./editor.mjs";
+import { copyGym, writeJournal } from "./gym.mjs";
 import { kernelChecks } from "./kernels.mjs";
 import { dormantChecks, lifeChecks, settingsChecks } from "./life.mjs";
+import { journalChecks, loopChecks } from "./loop.mjs";
 import { fakeServer, perfChecks } from "./perf.mjs";
 import { plantServer, trustChecks } from "./trust.mjs";
 import { until } from "./until.mjs";
@@ -57,6 +59,26 @@ try {
   const { program, log } = fakeServer(options.host, tuned, scratch);
   await inWindow(editor, "perf", tuned, { server: program }, () => perfChecks(tuned, log));
 
+  const project = join(import.meta.dirname, "..", "..", "gym");
+  const environment = {
+    TILEPERF_STATE: join(scratch, "state"),
+    TILEPERF_CACHE: join(scratch, "cache"),
+  };
+  const measured = copyGym(project, join(scratch, "measured"));
+  writeJournal(measured);
+  await inWindow(editor, "journal", measured, { environment }, () => journalChecks(measured));
+
+  const python = process.env.TILEPERF_TEST_PYTEST ?? process.env.TILEPERF_TEST_PYTHON;
+  if (python === undefined) {
+    console.log("no run is measured: TILEPERF_TEST_PYTEST names no Python with pytest");
+  } else {
+    const gym = copyGym(project, join(scratch, "gym"));
+    const how = { environment, machine: { "tileperf.python.path": python } };
+    await inWindow(editor, "loop", gym, how, () =>
+      loopChecks(gym, { server: options.server, python, environment }),
+    );
+  }
+
   const plain = join(scratch, "plain");
   mkdirSync(plain);
   cpSync(join(options.workspace, "src", "demo", "plain.py"), join(plain, "plain.py"));
@@ -83,7 +105,10 @@ async function inWindow(editor, name, folder, how, checks) {
     return;
   }
   editor.setUserSettings({});
-  editor.setMachineSettings({ "tileperf.server.path": how.server ?? options.server });
+  editor.setMachineSettings({
+    "tileperf.server.path": how.server ?? options.server,
+    ...how.machine,
+  });
   const workbench = await editor.open(folder, how);
   try {
     for (const [title, body] of await checks(workbench)) {
