@@ -144,6 +144,30 @@ export function loopChecks(root, { server, python, environment }) {
         check(child.exitCode === 0, `the run ended with exit code ${child.exitCode}`);
       },
     ],
+    [
+      "after a reload of the window the results are there again",
+      async (w) => {
+        await w.page.reload();
+        await w.ready();
+        await w.open(kernel.path, definition);
+        await resultsAre(w, /kept: \d+\.\d\d % faster/);
+      },
+    ],
+    [
+      "a run that is stopped leaves the change in the file, unmeasured",
+      async (w) => {
+        await w.open(kernel.path, small);
+        await w.page.keyboard.press("End");
+        await w.page.keyboard.insertText(" - 1");
+        await w.command("tileperf: Run perf iteration");
+        await w.statusIs(/^tileperf: iteration 4: /);
+        await w.command("tileperf: Stop Perf Session");
+        await w.statusIs(/^tileperf: 1 kernel$/);
+        check(readFileSync(kernel.path, "utf8").includes("SMALL = 20 - 1"), "the change is gone");
+        await w.command("tileperf: Show Perf Report");
+        await reportShows(w, KERNEL, /stopped/i);
+      },
+    ],
   ];
 }
 

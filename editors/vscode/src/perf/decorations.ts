@@ -12,7 +12,7 @@ import { leading } from "./sessions";
 import { REPORT_COMMAND, STOP_COMMAND } from "./verbs";
 
 const COLOURS: Record<Tone, vscode.ThemeColor> = {
-  better: new vscode.ThemeColor("testing.iconPassed"),
+  better: new vscode.ThemeColor("charts.green"),
   worse: new vscode.ThemeColor("editorWarning.foreground"),
   neutral: new vscode.ThemeColor("editorCodeLens.foreground"),
   running: new vscode.ThemeColor("editorInfo.foreground"),
