@@ -345,6 +345,13 @@ pub enum Event {
         /// The run.
         run: u32,
     },
+    /// A change broke its processes or used up the time: it is about to be taken back.
+    Broke {
+        /// The run.
+        run: u32,
+        /// What happened, for people.
+        why: String,
+    },
     /// A change could not be taken back: somebody changed the files meanwhile. They are left alone.
     Conflict {
         /// The run.
@@ -375,6 +382,14 @@ pub enum Event {
         /// Go on after small gains, too.
         go_on: bool,
     },
+    /// Something that changes branch and files is about to be done. If its process dies, the next
+    /// one does it again or finds it done.
+    Intended {
+        /// What.
+        intent: Intent,
+    },
+    /// What was announced last could not be done, and nothing was changed.
+    Withdrawn,
     /// A kept iteration was undone.
     Undone {
         /// Its iteration.
@@ -397,6 +412,24 @@ pub enum Event {
     Note {
         /// What.
         text: String,
+    },
+}
+
+/// What the user asked for that ends or shortens a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "intent", rename_all = "snake_case")]
+pub enum Intent {
+    /// The result goes to the branch that the session started from.
+    Finish {
+        /// As one commit.
+        squash: bool,
+    },
+    /// Everything as it was before.
+    Abandon,
+    /// One kept iteration is taken back.
+    Undo {
+        /// Which.
+        iteration: u32,
     },
 }
 

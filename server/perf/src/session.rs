@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
-    Entry, Event, GitStart, Measured, Origin, RunEnd, RunKind, Stage, Stored, Tests, Tried,
+    Entry, Event, GitStart, Intent, Measured, Origin, RunEnd, RunKind, Stage, Stored, Tests, Tried,
 };
 use crate::plan::{Device, Place, Plan};
 use crate::readings::Key;
@@ -88,6 +88,8 @@ pub struct Run {
     pub undone: bool,
     /// Files of the user's tree stand as a variant has them: what is there, and what was before.
     pub placing: Option<(Vec<Stored>, Vec<Stored>)>,
+    /// How the change broke, where it did.
+    pub broke: Option<String>,
     /// Files that could not be taken back.
     pub conflict: Option<(Vec<PathBuf>, PathBuf)>,
     /// How it ended; none while it runs or after a crash that nobody has cleaned up.
@@ -125,6 +127,8 @@ pub struct Session {
     pub go_on: bool,
     /// Iterations before this do not count for the rules: the user resumed after them.
     pub counted_from: u32,
+    /// What the last event announced: done, or half done by a process that died.
+    pub intent: Option<Intent>,
 }
 
 impl Session {
@@ -156,6 +160,7 @@ impl Session {
             runs: Vec::new(),
             go_on: plan.go_on,
             counted_from: 0,
+            intent: None,
         };
         entries.for_each(|entry| out.apply(entry));
         Some(out)
@@ -163,8 +168,9 @@ impl Session {
 
     /// Takes in one more event.
     pub fn apply(&mut self, entry: &Entry) {
+        self.intent = None;
         match &entry.event {
-            Event::SetUp { .. } | Event::Note { .. } => {}
+            Event::SetUp { .. } | Event::Note { .. } | Event::Withdrawn => {}
             Event::RunStarted {
                 run,
                 kind,
@@ -196,11 +202,13 @@ impl Session {
                 kept: false,
                 undone: false,
                 placing: None,
+                broke: None,
                 conflict: None,
                 end: None,
                 row: None,
                 seconds: 0.0,
             }),
+            Event::Intended { intent } => self.intent = Some(*intent),
             Event::Stopped { stop } => self.phase = Phase::Stopped { stop: *stop },
             Event::Resumed { go_on } => {
                 self.go_on = *go_on;
@@ -280,6 +288,7 @@ impl Session {
                 self.base_commit = commit.clone().or(self.base_commit.take());
             }
             Event::Reverted { .. } => {}
+            Event::Broke { why, .. } => run.broke = Some(why.clone()),
             Event::Conflict { files, kept_at, .. } => {
                 run.conflict = Some((files.clone(), kept_at.clone()));
             }
@@ -435,6 +444,7 @@ fn run_of(event: &Event) -> Option<u32> {
         | Event::BaselineKept { run }
         | Event::Kept { run, .. }
         | Event::Reverted { run }
+        | Event::Broke { run, .. }
         | Event::Conflict { run, .. }
         | Event::RunEnded { run, .. } => Some(*run),
         _ => None,

@@ -20,7 +20,6 @@ impl Loop<'_> {
         decided: Result<Option<(Candidate, Decision)>, Error>,
     ) -> Result<Outcome, Error> {
         let run = running.run;
-        let crash = |why: String| RunEnd::Crashed { why };
         match decided {
             Ok(Some((candidate, decision))) => {
                 self.stage(&running, Stage::Deciding, None)?;
@@ -51,8 +50,13 @@ impl Loop<'_> {
             // The change broke its processes or used up the time: taken back, and a row.
             Err(error @ (Error::Crash(_) | Error::Time { .. })) => {
                 let row = self.failed_row(&running, Status::Crash);
+                let why = error.to_string();
+                self.record(Event::Broke {
+                    run,
+                    why: why.clone(),
+                })?;
                 self.revert(run)?;
-                self.end(&running, crash(error.to_string()), Some(row))?;
+                self.end(&running, RunEnd::Crashed { why }, Some(row))?;
                 drop(running);
                 self.stop_by_rule()?;
                 Ok(Outcome::Ran(run))
@@ -174,7 +178,7 @@ impl Loop<'_> {
     }
 
     /// The row of a change without a number of its own: it carries the last kept one.
-    pub(super) fn failed_row(&self, running: &Running, status: Status) -> Row {
+    fn failed_row(&self, running: &Running, status: Status) -> Row {
         Row {
             iteration: running.iteration,
             optimization: self.optimization(running.run),

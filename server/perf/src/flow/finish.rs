@@ -3,7 +3,7 @@
 use tileperf_vcs::Finish;
 
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Intent};
 
 use super::Loop;
 
@@ -24,9 +24,16 @@ impl Loop<'_> {
     /// [`Error::State`] if it is over; [`Error::Git`] if that branch has moved elsewhere, and the
     /// like. Then nothing has changed.
     pub fn finish(&mut self, how: How) -> Result<(), Error> {
+        if matches!(self.completed, Some(Intent::Finish { .. })) {
+            return Ok(());
+        }
         self.expect_alive()?;
         self.expect_branch()?;
-        let mut commit = None;
+        let squash = how == How::Squash;
+        self.intend(Intent::Finish { squash }, |this| this.finish_now(how))
+    }
+
+    pub(super) fn finish_now(&mut self, how: How) -> Result<(), Error> {
         if let (Some(repo), Some(on), Some(to)) =
             (&self.repo, self.session_head(), self.original_head())
         {
@@ -40,9 +47,19 @@ impl Loop<'_> {
                 },
                 _ => Finish::KeepCommits,
             };
-            let head = repo.finish(&on, &to, how)?;
-            commit = head.commit().map(|c| c.to_string());
+            repo.finish(&on, &to, how)?;
         }
+        self.conclude_finish(how)
+    }
+
+    /// Says that the result is where it was wanted, and tidies up.
+    pub(super) fn conclude_finish(&mut self, how: How) -> Result<(), Error> {
+        let head = self
+            .repo
+            .as_ref()
+            .map(tileperf_vcs::Repo::head)
+            .transpose()?;
+        let commit = head.and_then(|head| head.commit()).map(|c| c.to_string());
         self.record(Event::Finished {
             commit,
             squashed: how == How::Squash,

@@ -8,6 +8,7 @@ mod baseline;
 mod check;
 mod decide;
 mod finish;
+mod intent;
 mod iterate;
 mod measure;
 mod recover;
@@ -23,7 +24,7 @@ use tileperf_proc::CancelToken;
 use tileperf_vcs::{CommitId, FileVersion, Head, Repo};
 
 use crate::error::Error;
-use crate::event::{Entry, Event, Stored, Tried};
+use crate::event::{Entry, Event, Intent, Stored, Tried};
 use crate::git::UsersGit;
 use crate::journal::Journal;
 use crate::lock::Lock;
@@ -64,6 +65,8 @@ pub struct Loop<'a> {
     session: Session,
     repo: Option<Repo>,
     git: UsersGit,
+    /// What a vanished process had announced and this one completed when it took the session up.
+    completed: Option<Intent>,
     _lock: Lock,
 }
 
@@ -100,6 +103,7 @@ impl<'a> Loop<'a> {
             git: UsersGit {
                 cancel: options.cancel.clone(),
             },
+            completed: None,
             _lock: lock,
         };
         out.recover()?;

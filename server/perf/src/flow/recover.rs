@@ -13,6 +13,11 @@ impl Loop<'_> {
     /// Finishes or undoes what a vanished process left. The lock is held, so it has vanished.
     pub(super) fn recover(&mut self) -> Result<(), Error> {
         self.recover_branch()?;
+        if let Some(intent) = self.session.intent {
+            self.recover_intent(intent)?;
+            self.settle_index(&[]);
+            return Ok(());
+        }
         let Some(run) = self.session.open_run().cloned() else {
             return Ok(());
         };
@@ -26,9 +31,17 @@ impl Loop<'_> {
                 }
                 (RunEnd::Completed, self.row_of(&run))
             }
+            (None, RunKind::Iteration) if run.broke.is_some() => {
+                if run.conflict.is_none() {
+                    self.revert(run.run)?;
+                }
+                let why = run.broke.clone().unwrap_or_default();
+                (RunEnd::Crashed { why }, self.broken_row(&run))
+            }
             (_, RunKind::Baseline) if run.kept => (RunEnd::Completed, self.baseline_row(&run)),
             _ => (RunEnd::Interrupted, None),
         };
+        self.settle_index(run.tried.as_ref().map_or(&[], |t| &t.candidate));
         let has_row = row.is_some();
         self.record(Event::RunEnded {
             run: run.run,
@@ -48,13 +61,29 @@ impl Loop<'_> {
             return Ok(());
         };
         let untouched = self.session.runs.is_empty() && !self.session.phase.is_over();
-        if untouched
-            && repo.branch_tip(&git.session_branch)?.is_none()
-            && Some(repo.head()?) == self.original_head()
-        {
-            repo.start_branch(&git.session_branch)?;
+        if !untouched || Some(repo.head()?) != self.original_head() {
+            return Ok(());
         }
+        if let Some(tip) = repo.branch_tip(&git.session_branch)?
+            && tip.to_string() == git.commit
+        {
+            repo.delete_branch(&git.session_branch, tip)?;
+        }
+        repo.start_branch(&git.session_branch)?;
         Ok(())
+    }
+
+    /// What a kill inside of git's work may have left: a lock, an index out of step. Nothing else
+    /// depends on it, so what stands in the way is only said.
+    fn settle_index(&self, tried: &[Stored]) {
+        let Some(repo) = &self.repo else { return };
+        let settled = self.get_all(tried).and_then(|files| {
+            let head = repo.head()?;
+            Ok(repo.settle_index(&self.git, &head, &files)?)
+        });
+        if let Err(error) = settled {
+            tracing::warn!("the index may be out of step: {error}");
+        }
     }
 
     /// In place, a variant's files may stand in the user's tree: put back what was there before the
@@ -120,14 +149,28 @@ impl Loop<'_> {
         self.keep(run.run)
     }
 
+    /// The latency of the base that a run was measured against.
+    fn latency_before(&self, run: &Run) -> Option<f64> {
+        (self.session.runs.iter().rev())
+            .find(|r| r.kept && !r.undone && r.run < run.run)
+            .and_then(|r| r.row.as_ref())
+            .map(|r| r.latency_ms)
+    }
+
+    fn broken_row(&self, run: &Run) -> Option<Row> {
+        Some(Row {
+            iteration: run.iteration,
+            optimization: run.tried.as_ref()?.optimization.clone(),
+            latency_ms: self.latency_before(run)?,
+            correctness: crate::records::Correctness::Fail,
+            status: crate::records::Status::Crash,
+        })
+    }
+
     fn row_of(&self, run: &Run) -> Option<Row> {
         let (candidate, decision) = run.decision.as_ref()?;
         let passed = candidate.correctness == crate::verdict::Correctness::Passed;
-        // The base that it was measured against.
-        let base = (self.session.runs.iter().rev())
-            .find(|r| r.kept && !r.undone && r.run < run.run)
-            .and_then(|r| r.row.as_ref())
-            .map(|r| r.latency_ms)?;
+        let base = self.latency_before(run)?;
         let ratio = crate::session::total_latency(&run.measured, |m| m.candidate / m.base);
         Some(Row {
             iteration: run.iteration,

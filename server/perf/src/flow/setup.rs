@@ -129,6 +129,7 @@ fn begin<'a>(
         session,
         repo,
         git,
+        completed: None,
         _lock: lock,
     };
     out.write_table()?;

@@ -1,9 +1,9 @@
 //! Taking one kept iteration back, later.
 
-use tileperf_vcs::Undo;
+use tileperf_vcs::{CommitId, Head, Undo};
 
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Intent};
 use crate::session::Run;
 
 use super::Loop;
@@ -16,10 +16,23 @@ impl Loop<'_> {
     /// [`Error::State`] if there is no such kept iteration; [`Error::Git`] if later changes touch the
     /// same lines or files are not as committed; [`Error::Conflict`]; [`Error::Io`].
     pub fn undo(&mut self, iteration: Option<u32>) -> Result<u32, Error> {
+        if let Some(Intent::Undo { iteration: done }) = self.completed
+            && iteration.is_none_or(|wanted| wanted == done)
+        {
+            self.completed = None;
+            return Ok(done);
+        }
         self.expect_alive()?;
         self.expect_branch()?;
+        let iteration = self.kept_run(iteration)?.iteration;
+        self.intend(Intent::Undo { iteration }, |this| this.undo_now(iteration))?;
+        Ok(iteration)
+    }
+
+    /// The run of a kept iteration; none named: the last one.
+    fn kept_run(&self, iteration: Option<u32>) -> Result<Run, Error> {
         let kept = |r: &&Run| r.kept && !r.undone && r.iteration > 0;
-        let run = (self.session.runs.iter().rev())
+        (self.session.runs.iter().rev())
             .filter(kept)
             .find(|r| iteration.is_none_or(|wanted| r.iteration == wanted))
             .cloned()
@@ -28,7 +41,11 @@ impl Loop<'_> {
                     Some(number) => format!("iteration {number} is not one that is kept"),
                     None => "no iteration is kept".to_owned(),
                 })
-            })?;
+            })
+    }
+
+    pub(super) fn undo_now(&mut self, iteration: u32) -> Result<(), Error> {
+        let run = self.kept_run(Some(iteration))?;
         let (commit, base) = match (&self.repo, self.session_head(), &run.commit) {
             (Some(repo), Some(on), Some(kept)) => {
                 let message = format!(
@@ -38,15 +55,19 @@ impl Loop<'_> {
                     self.session.name,
                     run.iteration,
                 );
-                let commit = repo.undo(
-                    &self.git,
-                    &Undo {
-                        on: &on,
-                        kept: kept.parse()?,
-                        message: &message,
-                        author: None,
-                    },
-                )?;
+                let commit = match self.commit_on_top()? {
+                    // Made by a process that died before it could say so.
+                    Some(commit) => commit,
+                    None => repo.undo(
+                        &self.git,
+                        &Undo {
+                            on: &on,
+                            kept: kept.parse()?,
+                            message: &message,
+                            author: None,
+                        },
+                    )?,
+                };
                 let files = repo.read_files_at(&self.git, commit, &self.session.plan.files)?;
                 (Some(commit.to_string()), self.keep_all(&files)?)
             }
@@ -56,8 +77,30 @@ impl Loop<'_> {
             iteration: run.iteration,
             commit,
             base,
-        })?;
-        Ok(run.iteration)
+        })
+    }
+
+    /// A commit on top of the session's last that touches only the changeable files, if that is what
+    /// is checked out.
+    fn commit_on_top(&self) -> Result<Option<CommitId>, Error> {
+        let (Some(repo), Some(on)) = (&self.repo, self.session_head()) else {
+            return Ok(None);
+        };
+        let found = repo.head()?;
+        match (&found, &on) {
+            (
+                Head::Branch { name, commit },
+                Head::Branch {
+                    name: wanted,
+                    commit: base,
+                },
+            ) if name == wanted && commit != base => {
+                let touched = repo.files_between(*base, *commit)?;
+                let ours = touched.iter().all(|f| self.session.plan.files.contains(f));
+                Ok((ours && repo.is_ancestor(*base, *commit)?).then_some(*commit))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn undo_without_git(&mut self, run: &Run) -> Result<Vec<crate::event::Stored>, Error> {

@@ -178,6 +178,9 @@ fn lines(event: &Event) -> Vec<String> {
         Event::Placing { .. }
         | Event::Compared { .. }
         | Event::BaselineKept { .. }
+        | Event::Broke { .. }
+        | Event::Intended { .. }
+        | Event::Withdrawn
         | Event::Reverted { .. } => Vec::new(),
     }
 }
