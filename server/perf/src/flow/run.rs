@@ -71,7 +71,8 @@ impl Loop<'_> {
             true => Some(helper::install(&self.options.state.join("helper"))?),
             false => None,
         };
-        let bytecode = self.store.folder().join("bytecode");
+        // One folder for all sessions: torch alone takes many seconds to compile.
+        let bytecode = self.options.cache.join("bytecode");
         make_folder(&bytecode)?;
         self.forget_bytecode(&bytecode);
         let limit = self.session.plan.limit;

@@ -71,6 +71,16 @@ impl Ended {
     }
 }
 
+/// What a candidate's command cannot do that the base's could is the candidate's doing: it broke.
+pub(super) fn blame(variant: Variant, error: Error) -> Error {
+    match error {
+        error @ (Error::Command { .. } | Error::Readings(_)) if variant == Variant::Candidate => {
+            Error::Crash(error.to_string())
+        }
+        error => error,
+    }
+}
+
 /// The name of a variant in file names.
 pub fn name(variant: Variant) -> &'static str {
     match variant {
@@ -123,6 +133,8 @@ impl Bench<'_> {
             .env("PYTHONPATH", self.python_path(root))
             // A same-size edit within a second runs the stale .pyc of the other variant.
             .env("PYTHONPYCACHEPREFIX", self.bytecode.join(variant))
+            // There, nobody minds it; without, each process compiles every module anew.
+            .env_remove("PYTHONDONTWRITEBYTECODE")
             .env("PYTHONUNBUFFERED", "1");
         // Two processes with other hash seeds are two programs; which is faster is chance.
         if std::env::var_os("PYTHONHASHSEED").is_none()
