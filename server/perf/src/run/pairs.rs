@@ -17,7 +17,7 @@ use crate::readings::{self, Key, Reading, SetComparison, Unit, compare_sets, jun
 use crate::stats::{Pair, Plan, Sample, Variant, order};
 
 use super::control::{Conversation, Listener, Said};
-use super::execute::{Bench, keep_log, name};
+use super::execute::{Bench, blame, keep_log, name};
 use super::record::{self, Ran};
 
 /// Kept back from the iteration's time for deciding and cleaning up.
@@ -209,6 +209,15 @@ impl Bench<'_> {
 
     /// Starts a process and lets every item run once.
     fn start(&self, watcher: &mut dyn Watcher, variant: Variant) -> Result<Option<Process>, Error> {
+        self.start_one(watcher, variant)
+            .map_err(|error| blame(variant, error))
+    }
+
+    fn start_one(
+        &self,
+        watcher: &mut dyn Watcher,
+        variant: Variant,
+    ) -> Result<Option<Process>, Error> {
         let root = watcher.place(variant)?;
         watcher.warming(variant)?;
         let stem = format!("benchmark-{}", name(variant));
@@ -335,8 +344,11 @@ impl Bench<'_> {
         let last = steps[steps.len() - 1];
         let began = Instant::now();
         let mut ran = [Ran::default(), Ran::default()];
-        let base = self.whole_run(probe, watcher, Variant::Base, &mut ran)?;
-        let candidate = self.whole_run(probe, watcher, Variant::Candidate, &mut ran)?;
+        let mut run = |variant| {
+            self.whole_run(probe, watcher, variant, &mut ran)
+                .map_err(|error| blame(variant, error))
+        };
+        let (base, candidate) = (run(Variant::Base)?, run(Variant::Candidate)?);
         let mut each = began.elapsed() / 2;
         let sets = compare_sets(&base.0, &candidate.0);
         let keys = common_keys(&base.0, &candidate.0);
@@ -355,7 +367,8 @@ impl Bench<'_> {
             let mut samples: [BTreeMap<Key, Sample>; 2] = Default::default();
             for side in sides.by_ref().take(2) {
                 let began = Instant::now();
-                let (readings, clock) = self.whole_run(probe, watcher, side, &mut ran)?;
+                let (readings, clock) = (self.whole_run(probe, watcher, side, &mut ran))
+                    .map_err(|error| blame(side, error))?;
                 each = each.max(began.elapsed());
                 for reading in &readings {
                     if let (Some(key), Some(timing)) = (reading.key(), &reading.timing) {

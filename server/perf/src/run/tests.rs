@@ -8,7 +8,7 @@ use crate::event::{Failure, Tests};
 use crate::readings::{Outcome, junit};
 use crate::stats::Variant;
 
-use super::execute::{Bench, name};
+use super::execute::{Bench, blame, name};
 use super::record;
 
 impl Bench<'_> {
@@ -18,6 +18,11 @@ impl Bench<'_> {
     /// As [`Bench::run`]; [`Error::WrongCode`] if other code ran; [`Error::Command`] if no test was
     /// found or pytest could not be used so.
     pub fn tests(&self, root: &Path, variant: Variant, search_off: bool) -> Result<Tests, Error> {
+        let tests = self.tests_of(root, variant, search_off);
+        tests.map_err(|error| blame(variant, error))
+    }
+
+    fn tests_of(&self, root: &Path, variant: Variant, search_off: bool) -> Result<Tests, Error> {
         const WHAT: &str = "correctness";
         let off = if search_off { "-search-off" } else { "" };
         let stem = format!("{WHAT}{off}-{}", name(variant));
@@ -68,14 +73,10 @@ impl Bench<'_> {
     ) -> Result<(), Error> {
         let what = "correctness";
         let text = std::fs::read_to_string(junit).ok();
+        let failed = format!("failed with exit code {}:\n{}", ended.code, ended.tail());
         let report = match (&text, ended.code) {
-            // 4: pytest was called wrongly.
-            (_, 4) | (None, _) => {
-                return Err(Error::Command {
-                    what,
-                    why: format!("failed with exit code {}:\n{}", ended.code, ended.tail()),
-                });
-            }
+            // 4: pytest was called wrongly, or what it loads first cannot be imported.
+            (_, 4) => return Err(Error::Command { what, why: failed }),
             // 5: no test was selected; -k or the file is wrong.
             (_, 5) => {
                 return Err(Error::Command {
@@ -85,6 +86,13 @@ impl Bench<'_> {
             }
             // 3: pytest itself broke.
             (_, 3) => return Err(Error::Crash(ended.tail())),
+            // Its process was ended from inside, whatever the exit code says.
+            (None, code) => {
+                return Err(Error::Crash(format!(
+                    "the {what} command ended with exit code {code} before it had reported:\n{}",
+                    ended.tail()
+                )));
+            }
             (Some(text), _) => junit::parse(text)?,
         };
         for case in &report.cases {
