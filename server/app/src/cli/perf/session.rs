@@ -113,8 +113,14 @@ impl Named {
     /// # Errors
     /// None, or several, which are then named.
     pub(super) fn target(&self, engine: &Engine) -> anyhow::Result<PerfTarget> {
-        engine.index_now();
         let doc = self.file.as_deref().map(DocId::file);
+        if let (Some(doc), Some(path)) = (&doc, &self.file) {
+            // Named by the user, so it counts although git may ignore it and the index with it.
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            engine.open(doc.clone(), 0, text);
+        }
+        engine.index_now();
         let mut targets = engine.perf_targets(doc.as_ref(), self.kernel.as_deref());
         match targets.len() {
             1 => Ok(targets.remove(0)),
