@@ -6,6 +6,7 @@
 mod accuracy;
 mod incremental;
 mod machine;
+mod perf;
 
 use std::fs;
 use std::process::ExitCode;
@@ -29,6 +30,10 @@ enum Name {
     Accuracy,
     /// Facts after random edits of public kernels against facts from scratch.
     Incremental,
+    /// The experiment loop, killed at random instants.
+    PerfKill,
+    /// The experiment loop's verdicts on candidates whose worth is known.
+    PerfVerdicts,
 }
 
 /// A proof as it is written down.
@@ -51,6 +56,8 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
     let (file, evidence) = match args.name {
         Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
         Name::Incremental => ("incremental", incremental::prove(repo)?),
+        Name::PerfKill => ("perf-kill", perf::prove_kill(repo)?),
+        Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo)?),
     };
     let conditions = machine::describe(repo, &before)?;
     let Evidence {

@@ -3,6 +3,7 @@
 use super::checks::Checks;
 use super::{Part, count, extension, rust};
 use crate::debian::Need;
+use crate::python::PYTEST;
 use crate::repo::Repo;
 
 /// The VS Code part.
@@ -14,6 +15,9 @@ pub(super) const PART: Part = Part {
         Need::Program("cc", "build-essential"),
         Need::Package("build-essential"),
         Need::Package("python3"),
+        Need::Python,
+        Need::Venv,
+        Need::Program("git", "git"),
         Need::Package("pkg-config"),
         Need::Package("ca-certificates"),
         Need::Node,
@@ -51,6 +55,7 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         .arg(repo.at("tests/editors/fixtures"))
         .arg("--artifacts")
         .arg(checks.folder())
+        .env("TILEPERF_TEST_PYTEST", PYTEST.python(repo)?)
         .minutes(15);
     checks.counted("driving it", &drive, count::closing_line)?;
     Ok(())
