@@ -35,7 +35,7 @@ impl Loop<'_> {
 
     fn kept_since_check(&self) -> usize {
         let runs = self.session.runs.iter().rev();
-        runs.take_while(|r| !(r.kind == RunKind::Check && !r.measured.is_empty()))
+        runs.take_while(|r| r.kind != RunKind::Check || r.measured.is_empty())
             .filter(|r| r.kept && !r.undone && r.iteration > 0)
             .count()
     }
