@@ -19,9 +19,10 @@ use gate::Gate;
 pub const LIMIT: Duration = Duration::from_secs(30);
 
 /// Notifications that need not be waited for.
-const PASSIVE: [&str; 4] = [
+const PASSIVE: [&str; 5] = [
     "textDocument/publishDiagnostics",
     "tileperf/status",
+    "tileperf/run",
     "$/progress",
     "window/logMessage",
 ];
@@ -37,6 +38,8 @@ pub struct Options {
     pub folder: Option<std::path::PathBuf>,
     /// Further arguments after `tileperf lsp`.
     pub args: Vec<String>,
+    /// Set in the server's environment.
+    pub environment: Vec<(String, std::path::PathBuf)>,
     /// Whether questions of the server are answered.
     pub answers: bool,
     /// Whether the server's standard error is read.
@@ -52,6 +55,7 @@ impl Default for Options {
             initialization_options: Value::Null,
             folder: None,
             args: Vec::new(),
+            environment: Vec::new(),
             answers: true,
             reads_log: true,
             hooks: false,
@@ -103,6 +107,12 @@ impl Client {
         command
             .env_remove("TILEPERF_LOG")
             .env_remove("TILEPERF_TEST_HOOKS");
+        command.envs(
+            options
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        );
         if options.hooks {
             command.env("TILEPERF_TEST_HOOKS", "1");
         }
@@ -334,6 +344,11 @@ impl Client {
     /// Stops reading the server's output, or goes on.
     pub fn stop_reading(&mut self, stop: bool) {
         self.gate.set(stop);
+    }
+
+    /// Answers questions of the server from now on, or leaves them to the test.
+    pub fn answers(&mut self, answers: bool) {
+        self.options.answers = answers;
     }
 
     /// Closes the server's standard input.

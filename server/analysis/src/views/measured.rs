@@ -92,8 +92,8 @@ pub struct Row {
     pub change: f64,
     /// The ends of its interval.
     pub interval: (f64, f64),
-    /// `FASTER`, `SLOWER`, ...
-    pub verdict: String,
+    /// `FASTER`, `SLOWER`, ...; none where the code was only compared with itself.
+    pub verdict: Option<String>,
 }
 
 /// What a card says of measurements.
@@ -123,8 +123,13 @@ pub fn section(card: &MeasuredCard) -> String {
     let mut out = format!("\n**Measured** {}\n", head.join("; "));
     if !card.rows.is_empty() {
         out.push_str(&format!("\n{}:\n\n", plain(&card.of)));
-        out.push_str("| configuration | before | after | change | interval | verdict |\n");
-        out.push_str("|:--|--:|--:|--:|:-:|:--|\n");
+        out.push_str(match card.rows.iter().any(|row| row.verdict.is_some()) {
+            true => {
+                "| configuration | before | after | change | interval | verdict |\n\
+                 |:--|--:|--:|--:|:-:|:--|\n"
+            }
+            false => "| configuration | median | against itself |\n|:--|--:|:-:|\n",
+        });
         for row in card.rows.iter().take(MOST_ROWS) {
             out.push_str(&line(row));
         }
@@ -146,18 +151,21 @@ pub fn section(card: &MeasuredCard) -> String {
 }
 
 fn line(row: &Row) -> String {
-    let unit = if row.is_time { " ms" } else { "" };
-    format!(
-        "| {} {} | {:.6}{unit} | {:.6}{unit} | {} | {} to {} | {} |\n",
-        plain(&row.configuration),
-        plain(&row.direction),
-        row.base,
-        row.candidate,
-        percent(row.change),
-        percent(row.interval.0),
-        percent(row.interval.1),
-        row.verdict,
-    )
+    let cost = |cost: f64| match row.is_time {
+        true => format!("{cost:.6} ms"),
+        false => format!("{cost:.6}"),
+    };
+    let name = format!("{} {}", plain(&row.configuration), plain(&row.direction));
+    let interval = format!("{} to {}", percent(row.interval.0), percent(row.interval.1));
+    match &row.verdict {
+        Some(verdict) => format!(
+            "| {name} | {} | {} | {} | {interval} | {verdict} |\n",
+            cost(row.base),
+            cost(row.candidate),
+            percent(row.change),
+        ),
+        None => format!("| {name} | {} | {interval} |\n", cost(row.base)),
+    }
 }
 
 /// A relative change: -0.0952 is `-9.52 %`.
@@ -241,7 +249,7 @@ mod tests {
                 is_time: true,
                 change: -0.2,
                 interval: (-0.21, 0.000_01),
-                verdict: "FASTER".into(),
+                verdict: Some("FASTER".into()),
             }],
             conditions: vec!["CPU".into()],
             stale: Some("scale.py was edited".into()),
@@ -256,6 +264,13 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("- **stale**: scale.py was edited"), "{text}");
+        let mut baseline = card;
+        baseline.rows[0].verdict = None;
+        let text = section(&baseline);
+        assert!(
+            text.contains("forward | 0.500000 ms | -21.00 % to 0.00 % |"),
+            "{text}"
+        );
         assert_eq!(section(&MeasuredCard::default()), "");
     }
 }

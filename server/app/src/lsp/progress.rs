@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tileperf_engine::runs::{LastRun, RunNote, RunState};
+use tileperf_perf::event::{RunKind, Stage};
 use tileperf_perf::flow;
 use tileperf_perf::store::Store;
 use tokio::sync::mpsc;
@@ -258,7 +259,8 @@ fn params(display: &Display, value: WorkDoneProgress) -> ProgressParams {
 /// Stage and time left, and how far it is once that is known.
 fn words(run: &LastRun, now: SystemTime) -> (String, Option<u32>) {
     let mut message = run.stage_in_words();
-    if let Some((decided, of)) = run.decided {
+    let measuring = run.stage == Some(Stage::Measuring);
+    if let Some((decided, of)) = run.decided.filter(|_| measuring) {
         message.push_str(&format!(", {decided} of {of} configurations decided"));
     }
     let left = run.must_end.and_then(|end| end.duration_since(now).ok());
@@ -272,8 +274,12 @@ fn words(run: &LastRun, now: SystemTime) -> (String, Option<u32>) {
     (message, percentage(run))
 }
 
-/// The share of the configurations' pairs that are taken; an undecided one may need all looks.
+/// The share of the configurations' pairs that are taken; an undecided one may need all looks. Not
+/// known of a baseline, which compares the code with itself as often as the time allows.
 fn percentage(run: &LastRun) -> Option<u32> {
+    if run.kind == RunKind::Baseline || run.stage != Some(Stage::Measuring) {
+        return None;
+    }
     let (pairs, (decided, of)) = (run.pairs?, run.decided?);
     if of == 0 {
         return None;
@@ -289,8 +295,6 @@ fn percentage(run: &LastRun) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use tileperf_perf::event::{RunKind, Stage};
-
     use super::*;
 
     #[test]

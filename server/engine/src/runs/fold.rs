@@ -12,7 +12,7 @@ use tileperf_perf::session::{Phase, Run};
 use tileperf_perf::{Session, lock};
 
 use super::journal::Aside;
-use super::note::{LastRun, MeasuredOn, Result, RunNote, RunState};
+use super::note::{BASELINE, LastRun, MeasuredOn, Result, RunNote, RunState};
 use super::words;
 use crate::DocId;
 
@@ -195,7 +195,7 @@ fn of_baseline(session: &Session, measured: &Measured, short: String) -> Result 
         candidate: median,
         change: 0.0,
         interval: measured.verdict.estimate.change_interval(),
-        verdict: "BASELINE".to_owned(),
+        verdict: BASELINE.to_owned(),
         sentence,
         ..named(measured, short)
     }

@@ -28,7 +28,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::RwLock;
 use rustc_hash::FxHashSet;
 
-pub use note::{ACTION, FailureNote, LastRun, MeasuredOn, Result, RunNote, RunState};
+pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNote, RunState};
 
 use crate::engine::{Shared, spawn};
 use crate::{DocId, Engine};

@@ -127,11 +127,14 @@ pub struct Result {
     pub change: f64,
     /// The ends of its interval.
     pub interval: (f64, f64),
-    /// `FASTER`, `SAME`, ...; `BASELINE` where nothing was compared.
+    /// `FASTER`, `SAME`, ...; [`BASELINE`] where the code was only compared with itself.
     pub verdict: String,
     /// The same as a sentence.
     pub sentence: String,
 }
+
+/// The verdict of a configuration of iteration 0.
+pub const BASELINE: &str = "BASELINE";
 
 /// What a measurement rests on.
 #[derive(Debug, Clone, PartialEq)]
@@ -216,7 +219,7 @@ impl RunNote {
             is_time: result.is_time,
             change: result.change,
             interval: result.interval,
-            verdict: result.verdict.clone(),
+            verdict: (result.verdict != BASELINE).then(|| result.verdict.clone()),
         };
         let mut conditions = Vec::new();
         if let Some(on) = &self.measured_on {

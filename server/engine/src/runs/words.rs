@@ -109,15 +109,18 @@ pub(super) fn sentence(run: &Run, state: RunState, stage: &str) -> String {
             format!("This code was measured before, in run {run}; its result stands.")
         }
         (Some(RunEnd::Crashed { why }), _) => format!("Crashed and taken back: {why}"),
+        (Some(RunEnd::Cancelled), _) if run.kind != RunKind::Iteration => {
+            "Cancelled; nothing was measured.".to_owned()
+        }
         (Some(RunEnd::Cancelled), _) => {
             "Cancelled; the change is still in your files, unmeasured.".to_owned()
         }
         (Some(RunEnd::Refused { why }), _) => format!("Not run: {why}"),
-        (None, _) if state == RunState::Running => match run.looked {
-            Some((pairs, decided, of)) => format!(
+        (None, _) if state == RunState::Running => match (run.stage, run.looked) {
+            (Some(Stage::Measuring), Some((pairs, decided, of))) => format!(
                 "Running {what}: {stage}, {pairs} pairs, {decided} of {of} configurations decided."
             ),
-            None => format!("Running {what}: {stage}."),
+            _ => format!("Running {what}: {stage}."),
         },
         (None | Some(RunEnd::Interrupted), _) => {
             format!("The process that ran {what} vanished; the next run finishes or undoes it.")
