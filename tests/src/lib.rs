@@ -6,6 +6,8 @@
 //! user would have seen: an error message, an error in the log, an answer nobody waited for.
 
 pub mod client;
+pub mod gym;
 pub mod process;
 pub mod project;
+pub mod random;
 pub mod wire;

@@ -80,6 +80,32 @@ pub fn kill(id: u32) {
     }
 }
 
+/// All processes that descend from process `id`, parents before their children.
+pub fn children(id: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let parents: Vec<(u32, u32)> = entries
+        .filter_map(|entry| {
+            let child = entry.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            let (_, rest) = stat.rsplit_once(") ")?;
+            Some((child, rest.split_whitespace().nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut found = vec![id];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        next += 1;
+        found.extend(
+            parents
+                .iter()
+                .filter(|(_, p)| *p == parent)
+                .map(|(child, _)| *child),
+        );
+    }
+    found.remove(0);
+    found
+}
+
 /// The memory of process `id` that is resident, in KiB; `None` where the system does not say.
 pub fn resident_kib(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;

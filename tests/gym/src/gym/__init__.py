@@ -1,0 +1,1 @@
+"""A project in TileGym's layout whose kernels are work of the processor."""

@@ -1,0 +1,600 @@
+//! A project in TileGym's layout whose kernels are work of the processor, and tileperf run in it.
+//!
+//! Everything is real: a git repository, pytest, processes that take time. The kernel's constants
+//! say what it costs, so an edit of one changes its speed by a known factor. The files are those of
+//! `tests/gym`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::process::{is_running, kill, server_binary};
+
+/// The kernel's file, relative to the project.
+pub const KERNEL: &str = "src/gym/ops/cutile/scale.py";
+
+/// The longest that anything here may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const FILES: [(&str, &str); 11] = [
+    (".gitignore", include_str!("../gym/gitignore")),
+    (
+        "bench/bench_scale.py",
+        include_str!("../gym/bench/bench_scale.py"),
+    ),
+    (KERNEL, include_str!("../gym/src/gym/ops/cutile/scale.py")),
+    (
+        "src/gym/__init__.py",
+        include_str!("../gym/src/gym/__init__.py"),
+    ),
+    (
+        "src/gym/backend.py",
+        include_str!("../gym/src/gym/backend.py"),
+    ),
+    (
+        "src/gym/ops/__init__.py",
+        include_str!("../gym/src/gym/ops/__init__.py"),
+    ),
+    (
+        "src/gym/ops/cutile/__init__.py",
+        include_str!("../gym/src/gym/ops/cutile/__init__.py"),
+    ),
+    (
+        "stubs/cuda/tile/__init__.py",
+        include_str!("../gym/stubs/cuda/tile/__init__.py"),
+    ),
+    ("tests/check.py", include_str!("../gym/tests/check.py")),
+    (
+        "tests/conftest.py",
+        include_str!("../gym/tests/conftest.py"),
+    ),
+    (
+        "tests/ops/test_scale.py",
+        include_str!("../gym/tests/ops/test_scale.py"),
+    ),
+];
+const PYPROJECT: &str = include_str!("../gym/pyproject.toml");
+
+/// What tests and times the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Harness {
+    /// pytest, as tileperf calls it without settings.
+    Pytest,
+    /// A script that asserts, and one that prints the times that calls took.
+    Lines,
+    /// The same, printed as a Triton-style table.
+    Table,
+    /// A script that asserts, and one that prints what the kernel is made to cost.
+    Model,
+}
+
+impl Harness {
+    fn settings(self) -> String {
+        let how = match self {
+            Harness::Pytest => return String::new(),
+            Harness::Lines => "lines",
+            Harness::Table => "table",
+            Harness::Model => "model",
+        };
+        format!(
+            "perf.correctness = [\"{{python}}\", \"tests/check.py\"]\n\
+             perf.benchmark = [\"{{python}}\", \"bench/bench_scale.py\", \"{how}\"]\n"
+        )
+    }
+}
+
+/// A Python with pytest: that of `TILEPERF_TEST_PYTEST`. Without one the reason is printed, and the
+/// caller has nothing to do.
+///
+/// # Panics
+/// There is none, and this is CI, where nobody would read that.
+pub fn python() -> Option<&'static Path> {
+    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = PYTHON.get_or_init(|| {
+        let named = std::env::var_os("TILEPERF_TEST_PYTEST").map(PathBuf::from);
+        let python = named.ok_or("TILEPERF_TEST_PYTEST names no Python with pytest")?;
+        let asked = Command::new(&python).args(["-c", "import pytest"]).output();
+        match asked {
+            Ok(output) if output.status.success() => Ok(python),
+            _ => Err(format!(
+                "TILEPERF_TEST_PYTEST names {}, which has no pytest",
+                python.display()
+            )),
+        }
+    });
+    match found {
+        Ok(python) => Some(python),
+        Err(why) if std::env::var_os("CI").is_some() => panic!("{why}"),
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            None
+        }
+    }
+}
+
+/// A project with a state, cache and home of its own.
+#[derive(Debug)]
+pub struct Gym {
+    folder: TempDir,
+    root: PathBuf,
+    state: PathBuf,
+}
+
+impl Gym {
+    /// A project in a git repository, everything committed on the branch `main`. `None` as for
+    /// [`python`].
+    pub fn new(harness: Harness) -> Option<Self> {
+        Self::with_settings(harness, "")
+    }
+
+    /// The same with more lines of `[tool.tileperf]`.
+    pub fn with_settings(harness: Harness, settings: &str) -> Option<Self> {
+        let gym = Self::without_git(harness, settings)?;
+        gym.git(&["init", "--quiet"]);
+        gym.commit("Begin");
+        Some(gym)
+    }
+
+    /// A project in no repository.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub fn without_git(harness: Harness, settings: &str) -> Option<Self> {
+        let python = python()?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder_path = folder.path().canonicalize().expect("a folder");
+        let gym = Self {
+            root: folder_path.join("project"),
+            state: folder_path.join("state"),
+            folder,
+        };
+        for (name, text) in FILES {
+            gym.write(name, text);
+        }
+        gym.write(
+            "pyproject.toml",
+            format!("{PYPROJECT}{}{settings}", harness.settings()),
+        );
+        let home = gym.folder.path().join("home");
+        fs::create_dir_all(home.join("config/tileperf")).expect("a home");
+        fs::write(
+            home.join(".gitconfig"),
+            "[user]\nname = Test\nemail = test@example.com\n[init]\ndefaultBranch = main\n\
+             [protocol \"file\"]\nallow = always\n",
+        )
+        .expect("a git configuration");
+        gym.use_python(python);
+        Some(gym)
+    }
+
+    /// The user's own setting of the interpreter.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub fn use_python(&self, python: &Path) {
+        let settings = self
+            .folder
+            .path()
+            .join("home/config/tileperf/tileperf.toml");
+        let text = format!("python.path = {:?}\n", python.display().to_string());
+        fs::write(settings, text).expect("user settings");
+    }
+
+    /// The same folders, used from another root in them: a linked work tree.
+    #[must_use]
+    pub fn at(self, root: PathBuf) -> Self {
+        Self { root, ..self }
+    }
+
+    /// The same project for a user who also has the other one: locks are shared.
+    #[must_use]
+    pub fn sharing(self, other: &Gym) -> Self {
+        let state = other.state.clone();
+        Self { state, ..self }
+    }
+
+    /// The project.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder with project, state, cache and home.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file of the project.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.root.join(name);
+        let parent = path.parent().expect("a folder");
+        fs::create_dir_all(parent).expect("the folder can be made");
+        fs::write(&path, text).expect("the file can be written");
+    }
+
+    /// Reads a file of the project.
+    ///
+    /// # Panics
+    /// It cannot be read.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.root.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// The kernel's text.
+    pub fn kernel(&self) -> String {
+        self.read(KERNEL)
+    }
+
+    /// Saves an edit of the kernel: each pair is a text that is there once, and its replacement.
+    ///
+    /// # Panics
+    /// A text is not there exactly once.
+    pub fn edit(&self, changes: &[(&str, &str)]) {
+        let mut text = self.kernel();
+        for (from, to) in changes {
+            assert_eq!(text.matches(from).count(), 1, "{from} in\n{text}");
+            text = text.replace(from, to);
+        }
+        self.write(KERNEL, text);
+    }
+
+    /// Runs git in the project; gives what it printed.
+    ///
+    /// # Panics
+    /// It fails.
+    pub fn git(&self, args: &[&str]) -> String {
+        let output = self.git_output(args);
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Runs git in the project, whatever it says.
+    ///
+    /// # Panics
+    /// There is no git.
+    pub fn git_output(&self, args: &[&str]) -> Output {
+        let mut git = Command::new("git");
+        self.surround(&mut git);
+        git.args(args)
+            .current_dir(&self.root)
+            .output()
+            .expect("git runs")
+    }
+
+    /// Commits everything.
+    pub fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--no-verify", "--message", message]);
+    }
+
+    /// `git status` in its short form, a line for each file.
+    pub fn status(&self) -> Vec<String> {
+        let text = self.git(&["status", "--porcelain"]);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn surround(&self, command: &mut Command) {
+        let home = self.folder.path().join("home");
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            let ours = [
+                "GIT_",
+                "PYTHON",
+                "PYTEST",
+                "TILEPERF_",
+                "VIRTUAL_ENV",
+                "XDG_",
+            ];
+            if ours.iter().any(|prefix| text.starts_with(prefix)) {
+                command.env_remove(&name);
+            }
+        }
+        command
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("TILEPERF_STATE", &self.state)
+            .env("TILEPERF_CACHE", self.folder.path().join("cache"))
+            .stdin(Stdio::null());
+    }
+
+    /// `tileperf perf ARGS`, ready to be started.
+    pub fn perf_command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(server_binary());
+        self.surround(&mut command);
+        command.arg("perf").args(args).current_dir(&self.root);
+        if matches!(args.first(), Some(&("setup" | "baseline" | "iterate"))) {
+            command.arg("--trust");
+        }
+        command
+    }
+
+    /// Runs `tileperf perf ARGS` to its end.
+    pub fn perf(&self, args: &[&str]) -> Done {
+        self.start(args).wait()
+    }
+
+    /// Runs `tileperf perf ARGS`, which must succeed.
+    ///
+    /// # Panics
+    /// It does not.
+    pub fn perf_ok(&self, args: &[&str]) -> Done {
+        let done = self.perf(args);
+        assert_eq!(done.code, Some(0), "perf {args:?}: {done}");
+        done
+    }
+
+    /// Starts `tileperf perf ARGS`.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start(&self, args: &[&str]) -> Started {
+        let out = tempfile::NamedTempFile::new_in(self.folder.path()).expect("a file");
+        let err = tempfile::NamedTempFile::new_in(self.folder.path()).expect("a file");
+        let child = self
+            .perf_command(args)
+            .stdout(out.reopen().expect("a file"))
+            .stderr(err.reopen().expect("a file"))
+            .spawn()
+            .expect("tileperf starts");
+        Started { child, out, err }
+    }
+
+    /// The folders of the sessions, by name.
+    pub fn sessions(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(self.root.join("sandbox/tileperf"));
+        let mut found: Vec<PathBuf> = folders
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.join("journal.jsonl").is_file())
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// The folder of the only session.
+    ///
+    /// # Panics
+    /// There is none, or more than one.
+    pub fn session(&self) -> PathBuf {
+        let mut sessions = self.sessions();
+        assert_eq!(sessions.len(), 1, "{sessions:?}");
+        sessions.remove(0)
+    }
+
+    /// The events of the last session; a line that is being written is not one yet.
+    ///
+    /// # Panics
+    /// A line is no JSON.
+    pub fn journal(&self) -> Vec<Value> {
+        let Some(folder) = self.sessions().pop() else {
+            return Vec::new();
+        };
+        let text = fs::read_to_string(folder.join("journal.jsonl")).unwrap_or_default();
+        text.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
+            .map(|line| serde_json::from_str(line).expect("an event"))
+            .collect()
+    }
+
+    /// Events of one kind in the last session.
+    pub fn events(&self, kind: &str) -> Vec<Value> {
+        let mut events = self.journal();
+        events.retain(|event| event["event"] == kind);
+        events
+    }
+
+    /// The last event of one kind.
+    ///
+    /// # Panics
+    /// There is none.
+    pub fn last(&self, kind: &str) -> Value {
+        let found = self.events(kind).pop();
+        found.unwrap_or_else(|| panic!("no {kind} in {:#?}", self.journal()))
+    }
+
+    /// Waits until the last session's journal says something.
+    ///
+    /// # Panics
+    /// It does not within two minutes.
+    pub fn wait_until(&self, what: &str, says: impl Fn(&Value) -> bool) {
+        let began = Instant::now();
+        while !self.journal().iter().any(&says) {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "waited for {what}: {:#?}",
+                self.journal()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The table's rows, each with its five cells.
+    ///
+    /// # Panics
+    /// The table is not of the form that other tools rely on.
+    pub fn rows(&self) -> Vec<[String; 5]> {
+        let text = self.read("sandbox/perf_results.md");
+        let mut lines = text.lines();
+        let header = "| iteration | optimization       | latency_ms | correctness | status |";
+        let rule = "|----------:|:-------------------|-----------:|:------------|-------:|";
+        assert_eq!(lines.next(), Some(header));
+        assert_eq!(lines.next(), Some(rule));
+        lines
+            .map(|line| {
+                let cells: Vec<String> = line.split('|').map(|c| c.trim().to_owned()).collect();
+                let five = cells.get(1..6).filter(|_| cells.len() == 7);
+                let five = five.unwrap_or_else(|| panic!("not five cells: {line}"));
+                std::array::from_fn(|index| five[index].clone())
+            })
+            .collect()
+    }
+
+    /// The last row's iteration, correctness and status.
+    ///
+    /// # Panics
+    /// There is no row.
+    pub fn last_row(&self) -> String {
+        let rows = self.rows();
+        let [iteration, _, _, correctness, status] = rows.last().expect("a row");
+        format!("{iteration} {correctness} {status}")
+    }
+
+    /// Processes that have one of this project's folders for their working directory.
+    pub fn processes(&self) -> Vec<u32> {
+        let folder = self.folder.path().canonicalize().expect("a folder");
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|id| {
+                let cwd = fs::read_link(format!("/proc/{id}/cwd"));
+                cwd.is_ok_and(|cwd| cwd.starts_with(&folder)) && is_running(*id)
+            })
+            .collect()
+    }
+
+    /// Waits until no process of this project runs any more.
+    ///
+    /// # Panics
+    /// One still does after ten seconds.
+    pub fn wait_until_quiet(&self) {
+        let began = Instant::now();
+        loop {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "still running: {:?}",
+                left.iter().map(|id| command_line(*id)).collect::<Vec<_>>()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn command_line(id: u32) -> String {
+    let bytes = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// A tileperf that runs.
+#[derive(Debug)]
+pub struct Started {
+    child: std::process::Child,
+    out: tempfile::NamedTempFile,
+    err: tempfile::NamedTempFile,
+}
+
+impl Started {
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        is_running(self.id())
+    }
+
+    /// Kills it at once.
+    pub fn kill(&self) {
+        kill(self.id());
+    }
+
+    /// Asks it to end, as Ctrl-C does.
+    ///
+    /// # Panics
+    /// It is gone.
+    pub fn interrupt(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// It does not end within two minutes.
+    pub fn wait(mut self) -> Done {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                break status;
+            }
+            if began.elapsed() > PATIENCE {
+                let _ = self.child.kill();
+                panic!("not done in two minutes: {}", self.said(None));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        self.said(status.code())
+    }
+
+    fn said(&self, code: Option<i32>) -> Done {
+        let read = |file: &tempfile::NamedTempFile| {
+            let bytes = fs::read(file.path()).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Done {
+            code,
+            stdout: read(&self.out),
+            stderr: read(&self.err),
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // After a failed test nothing is left to disturb the next.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Done {
+    /// The exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said on standard error.
+    pub stderr: String,
+}
+
+impl Done {
+    /// Checks the exit code and that something was said, on either stream.
+    ///
+    /// # Panics
+    /// It is not so.
+    #[track_caller]
+    pub fn says(&self, code: i32, what: &str) {
+        let said = self.stdout.contains(what) || self.stderr.contains(what);
+        assert!(
+            self.code == Some(code) && said,
+            "not {code} and {what:?}: {self}"
+        );
+    }
+}
+
+impl std::fmt::Display for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}\n{}\n{}", self.code, self.stdout, self.stderr)
+    }
+}
