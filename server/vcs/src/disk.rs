@@ -247,7 +247,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The name under which `path` is written before it is renamed: always the same, so that what a kill
 /// leaves is cleared by the next attempt, and short, because names have a greatest length.
-fn beside(path: &Path) -> PathBuf {
+pub(crate) fn beside(path: &Path) -> PathBuf {
     let mut hash = DefaultHasher::new();
     path.file_name().hash(&mut hash);
     path.with_file_name(format!(".tileperf-new-{:016x}", hash.finish()))

@@ -271,10 +271,12 @@ fn leads_to(path: &Path, admin: &Path) -> bool {
         .is_ok_and(|link| admin.canonicalize().is_ok_and(|admin| admin == link))
 }
 
-/// Whether there is nothing at `path`, or an empty folder.
+/// Whether there is nothing at `path`, or an empty folder, or one in which nothing has come to be but
+/// what a kill left of the link that makes it a work tree.
 fn is_vacant(path: &Path) -> Result<bool, Error> {
+    let link = disk::beside(&path.join(".git"));
     match fs::read_dir(path) {
-        Ok(mut entries) => Ok(entries.next().is_none()),
+        Ok(mut entries) => Ok(entries.all(|entry| entry.is_ok_and(|entry| entry.path() == link))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
         Err(error) => Err(Error::io("cannot read", path, &error)),

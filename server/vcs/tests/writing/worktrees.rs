@@ -203,6 +203,23 @@ fn nothing_of_anybody_else_is_touched() {
 }
 
 #[test]
+fn one_is_made_again_after_a_kill_within_the_writing_of_its_link() {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+
+    let place = Place::new();
+    let (tree, path) = started(&place);
+    let mut hash = DefaultHasher::new();
+    Path::new(".git").file_name().hash(&mut hash);
+    let left = path.join(format!(".tileperf-new-{:016x}", hash.finish()));
+    std::fs::create_dir_all(&path).unwrap();
+    std::fs::write(&left, "gitdir: /so").unwrap();
+    let id = commit(&tree, "HEAD");
+    tree.repo().add_worktree(&NoGit, &path, id).unwrap();
+    assert!(!left.exists());
+    assert_eq!(std::fs::read(path.join("kernel.py")).unwrap(), b"second\n");
+}
+
+#[test]
 fn one_is_removed_even_if_its_folder_is_gone_and_made_again_after_a_kill() {
     let place = Place::new();
     let (tree, path) = started(&place);
