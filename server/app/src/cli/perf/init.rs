@@ -56,6 +56,17 @@ pub(crate) fn run(args: &InitArgs) -> anyhow::Result<ExitCode> {
             return Err(error).with_context(|| format!("cannot read {}", path.display()));
         }
     };
+    // The settings are without what an untrusted file says; and a second table of the same name would
+    // make the whole file unreadable.
+    let present: toml::Table =
+        (all.parse()).with_context(|| format!("{} is no TOML", path.display()))?;
+    if present
+        .get("perf")
+        .and_then(|p| p.get("kernels")?.get(bare))
+        .is_some()
+    {
+        bail!("perf.kernels.{bare} is set already in {}", path.display());
+    }
     if !all.is_empty() && !all.ends_with('\n') {
         all.push('\n');
     }
