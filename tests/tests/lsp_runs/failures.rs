@@ -121,3 +121,37 @@ fn a_client_that_asks_for_diagnostics_is_told_to_ask_again() {
     assert!(client.published().is_empty());
     client.finish();
 }
+
+#[test]
+fn a_client_that_asks_is_told_of_files_that_are_not_open() {
+    let project = Project::sample();
+    let mut journal = Journal::new(&project, "scale-20260102");
+    journal.baseline();
+    let (mut client, answer) = Client::start(Options {
+        folder: Some(project.folder().to_owned()),
+        capabilities: json!({"textDocument": {"diagnostic": {}}}),
+        ..Options::default()
+    });
+    let offered = &answer["capabilities"]["diagnosticProvider"]["workspaceDiagnostics"];
+    assert_eq!(offered, true);
+    until(&mut client, |run| run["phase"] == "ready");
+    // Waits for news.
+    let waiting = client.request("workspace/diagnostic", json!({"previousResultIds": []}));
+    let uri = fail(&project, &mut journal);
+    let report = client.response(waiting).unwrap();
+    let item = &report["items"][0];
+    assert_eq!(
+        (&item["uri"], &item["version"]),
+        (&json!(uri), &Value::Null)
+    );
+    assert_eq!(item["items"][0]["code"], "perf-failure");
+
+    let known = json!({"previousResultIds": [{"uri": uri, "value": item["resultId"]}]});
+    let waiting = client.request("workspace/diagnostic", known);
+    journal.hold();
+    journal.begin("iteration");
+    let report = client.response(waiting).unwrap();
+    assert_eq!(report["items"][0]["kind"], "full");
+    assert_eq!(report["items"][0]["items"], json!([]));
+    client.finish();
+}

@@ -13,7 +13,7 @@ const RUN: &str = "tileperf.runPerfIteration";
 
 fn start(gym: &Gym, settings: &Value) -> Client {
     let home = gym.folder().join("home");
-    let state = gym.root().parent().unwrap().join("state");
+    let state = gym.root().parent().expect("a folder above").join("state");
     let environment = [
         ("XDG_CONFIG_HOME", home.join("config")),
         ("HOME", home),
@@ -197,5 +197,34 @@ fn a_run_ends_with_its_display_and_with_the_server() {
     });
     process::kill(client.pid());
     client.exit_code(Duration::from_secs(10));
+    gym.wait_until_quiet();
+}
+
+#[test]
+fn a_detached_run_survives_the_window_and_is_taken_up_by_the_next() {
+    let Some(gym) = Gym::new(Harness::Pytest) else {
+        return;
+    };
+    let detach = json!({"perf": {"detach": true}});
+    let mut client = start(&gym, &detach);
+    client.open(&uri(&gym), &gym.kernel());
+    while client.notification("tileperf/status")["state"] != "ready" {}
+    command(&mut client, RUN, here(&gym));
+    until(&mut client, |run| run["running"] == true);
+    process::kill(client.pid());
+    client.exit_code(Duration::from_secs(10));
+
+    let mut client = start(&gym, &detach);
+    client.open(&uri(&gym), &gym.kernel());
+    until(&mut client, |run| run["running"] == true);
+    let why = refused(&mut client, RUN, here(&gym));
+    assert!(why.contains("goes on (process"), "{why}");
+    let (_, params) = client.question("window/workDoneProgress/create");
+    client.notify(
+        "window/workDoneProgress/cancel",
+        json!({"token": params["token"]}),
+    );
+    ended(&mut client, "cancelled");
+    client.finish();
     gym.wait_until_quiet();
 }

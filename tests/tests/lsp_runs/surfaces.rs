@@ -12,11 +12,16 @@ fn titles(client: &mut Client, uri: &str) -> Vec<(String, Value)> {
     let lens = |lens: &Value| {
         let command = &lens["command"];
         (
-            command["title"].as_str().unwrap().to_owned(),
+            command["title"].as_str().expect("a title").to_owned(),
             command.clone(),
         )
     };
-    lenses.as_array().unwrap().iter().map(lens).collect()
+    lenses
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(lens)
+        .collect()
 }
 
 #[test]

@@ -87,6 +87,7 @@ fn capabilities(session: &Session) -> ServerCapabilities {
             DiagnosticServerCapabilities::Options(DiagnosticOptions {
                 identifier: Some("tileperf".into()),
                 inter_file_dependencies: true,
+                workspace_diagnostics: true,
                 ..DiagnosticOptions::default()
             })
         }),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tileperf_analysis::views::measured::Measured;
 use tileperf_engine::DocId;
 use tileperf_engine::runs::{FailureNote, RunNote};
+use tokio::sync::watch;
 use tower_lsp::Client;
 
 use super::convert::Converter;
@@ -30,6 +31,7 @@ pub(super) struct RunEvents {
     progress: Option<Progress>,
     /// For a client that diagnostics are pushed to.
     publisher: Option<Arc<Publisher>>,
+    failing: Arc<watch::Sender<()>>,
     refresh: Refresh,
     due: HashMap<Key, Arc<RunNote>>,
     /// What lenses and diagnostics showed last.
@@ -47,6 +49,7 @@ impl RunEvents {
             client: server.client.clone(),
             convert: server.converter(),
             progress: shows.then(|| server.progress.clone()),
+            failing: Arc::clone(&server.failing),
             publisher: pushes.then(|| Arc::clone(&server.publisher)),
             refresh,
             due: HashMap::new(),
@@ -100,6 +103,7 @@ impl RunEvents {
             }
         }
         self.refresh.diagnostics();
+        self.failing.send_replace(());
         self.failures.insert(key, failures.to_vec());
     }
 }

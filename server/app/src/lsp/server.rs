@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tileperf_engine::settings::SettingsProblem;
 use tileperf_engine::{DocId, Engine};
+use tokio::sync::watch;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
@@ -32,6 +33,8 @@ pub(super) struct Server {
     pub(super) children: Arc<Children>,
     pub(super) progress: Progress,
     pub(super) publisher: Arc<Publisher>,
+    /// Changes when another test fails, or one no more.
+    pub(super) failing: Arc<watch::Sender<()>>,
     roots: Mutex<Vec<PathBuf>>,
     /// Set by `initialize`; no other handler runs before it.
     pub(super) session: OnceLock<Session>,
@@ -50,6 +53,7 @@ impl Server {
             progress: Progress::start(client.clone(), questions.clone()),
             questions,
             changed_files: ChangedFiles::start(engine.clone()),
+            failing: Arc::new(watch::Sender::new(())),
             publisher: Publisher::start(engine.clone(), client.clone()),
             roots: Mutex::default(),
             session: OnceLock::new(),
@@ -186,6 +190,13 @@ impl LanguageServer for Server {
 
     async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
         requests::references::handle(self, params).await
+    }
+
+    async fn workspace_diagnostic(
+        &self,
+        params: WorkspaceDiagnosticParams,
+    ) -> Result<WorkspaceDiagnosticReportResult> {
+        requests::workspace_diagnostic::handle(self, params).await
     }
 
     async fn symbol(

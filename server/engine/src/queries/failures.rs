@@ -19,6 +19,16 @@ pub struct FailureAt {
 const MOST_NAMES: usize = 3;
 
 impl Engine {
+    /// The documents in which a test fails.
+    pub fn failing_documents(&self) -> Vec<DocId> {
+        let notes = self.runs(None);
+        let failures = notes.iter().flat_map(|note| &note.failures);
+        let mut docs: Vec<DocId> = failures.map(|f| DocId::file(&f.file)).collect();
+        docs.sort();
+        docs.dedup();
+        docs
+    }
+
     /// The failing tests in a document, line by line. Reads the file if it is not open.
     pub fn failures(&self, doc: &DocId) -> Vec<FailureAt> {
         let path = doc.path();

@@ -15,4 +15,5 @@ pub(super) mod runs;
 pub(super) mod server_info;
 mod symbol_kind;
 pub(super) mod test_hooks;
+pub(super) mod workspace_diagnostic;
 pub(super) mod workspace_symbol;
