@@ -1,7 +1,7 @@
 //! How runs of the experiment loop show in an editor, wherever they were started.
 //!
 //! Most tests write a journal event by event, as the process that runs a session does, and look at what
-//! the server makes of it; [`real`] starts runs by command, with pytest and git.
+//! the server makes of it; `real` starts runs by command, with pytest and git.
 
 mod commands;
 mod failures;

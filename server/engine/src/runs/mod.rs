@@ -6,11 +6,11 @@
 //! wherever it was started and however often the window was reloaded since. Nothing here writes,
 //! starts or decides anything, which is why it also works where the workspace is not trusted.
 //!
-//! - [`follow`]: the thread, and when it looks
-//! - [`journal`]: one journal, of which only what is new is read
-//! - [`fold`], [`words`]: from a session to a note
-//! - [`stale`]: whether the present text is what was measured
-//! - [`failures`]: failing tests, as long as they are where they were
+//! - `follow`: the thread, and when it looks
+//! - `journal`: one journal, of which only what is new is read
+//! - `fold`, `words`: from a session to a note
+//! - `stale`: whether the present text is what was measured
+//! - `failures`: failing tests, as long as they are where they were
 
 mod failures;
 mod fold;
