@@ -37,7 +37,7 @@ use crate::workplace::Trees;
 pub use finish::How;
 pub use iterate::{Change, Outcome};
 pub use setup::{root_of, set_up};
-pub use stop::{ask_to_stop, stop_asked};
+pub use stop::{ask_to_stop, forget_old_wish, stop_asked};
 
 /// What the loop needs from whoever runs it.
 pub struct Options<'a> {

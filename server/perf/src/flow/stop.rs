@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::lock::Lock;
 use crate::session::Phase;
 use crate::store::Store;
 use crate::verdict::Stop;
@@ -18,6 +19,13 @@ pub(super) const WISH: &str = "stop";
 pub fn ask_to_stop(store: &Store) -> Result<(), Error> {
     let path = store.folder().join(WISH);
     std::fs::write(&path, "").map_err(|e| Error::io("write", &path, e))
+}
+
+/// Forgets a wish that nobody is left to hear: its run is over.
+pub fn forget_old_wish(store: &Store) {
+    if Lock::holder(&store.lock()).is_none() {
+        let _ = std::fs::remove_file(store.folder().join(WISH));
+    }
 }
 
 /// Whether somebody has asked. Whoever runs the session looks several times a second.

@@ -299,6 +299,8 @@ pub(super) fn with_session<T>(
     format: Format,
     work: impl FnOnce(&mut Loop<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
+    // The wish that ended the last run is not for this one.
+    flow::forget_old_wish(store);
     with_options(
         &Measured::of(&session.plan),
         format,

@@ -11,9 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tileperf_engine::settings::Origin;
-use tileperf_perf::flow;
-use tileperf_perf::lock::Lock;
-use tileperf_perf::store::Store;
 use tileperf_proc::{Ended, Guarded, Report};
 use tokio::sync::oneshot;
 use tower_lsp::Client;
@@ -80,9 +77,6 @@ pub(super) fn start(
             subject.kernel
         )));
     }
-    if let Some(note) = subject.alive() {
-        forget_old_wish(&Store::new(&note.root, &note.session));
-    }
     let mut arguments = vec!["--trust".into(), "--format".into(), "json".into()];
     arguments.extend(options);
     let command = command(desk, subject, verb, arguments);
@@ -95,14 +89,6 @@ pub(super) fn start(
     }
     desk.engine.look_at_runs();
     started
-}
-
-/// Takes back a wish to stop that the run before this one was ended by: a child looks for wishes from
-/// its first moment on, and takes an old one for its own.
-fn forget_old_wish(store: &Store) {
-    if flow::stop_asked(store) && Lock::holder(&store.lock()).is_none() {
-        let _ = std::fs::remove_file(store.folder().join("stop"));
-    }
 }
 
 fn start_attached(

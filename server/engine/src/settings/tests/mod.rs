@@ -218,7 +218,14 @@ fn the_manifest_block() {
     );
     assert_eq!(
         restricted_configurations(),
-        ["tileperf.python.path", "tileperf.environment"]
+        [
+            "tileperf.python.path",
+            "tileperf.environment",
+            "tileperf.perf.correctness",
+            "tileperf.perf.benchmark",
+            "tileperf.perf.kernels",
+            "tileperf.perf.searchSwitch",
+        ]
     );
 }
 
