@@ -4,16 +4,20 @@
 //! say what it costs, so an edit of one changes its speed by a known factor. The files are those of
 //! `tests/gym`.
 
+mod records;
+mod started;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{is_running, kill, server_binary};
+use crate::process::{is_running, server_binary};
+
+pub use started::{Done, Started};
 
 /// The kernel's file, relative to the project.
 pub const KERNEL: &str = "src/gym/ops/cutile/scale.py";
@@ -353,108 +357,6 @@ impl Gym {
         Started { child, out, err }
     }
 
-    /// The folders of the sessions, by name.
-    pub fn sessions(&self) -> Vec<PathBuf> {
-        let folders = fs::read_dir(self.root.join("sandbox/tileperf"));
-        let mut found: Vec<PathBuf> = folders
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.join("journal.jsonl").is_file())
-            .collect();
-        found.sort();
-        found
-    }
-
-    /// The folder of the only session.
-    ///
-    /// # Panics
-    /// There is none, or more than one.
-    pub fn session(&self) -> PathBuf {
-        let mut sessions = self.sessions();
-        assert_eq!(sessions.len(), 1, "{sessions:?}");
-        sessions.remove(0)
-    }
-
-    /// The events of the last session; a line that is being written is not one yet.
-    ///
-    /// # Panics
-    /// A line is no JSON.
-    pub fn journal(&self) -> Vec<Value> {
-        let Some(folder) = self.sessions().pop() else {
-            return Vec::new();
-        };
-        let text = fs::read_to_string(folder.join("journal.jsonl")).unwrap_or_default();
-        text.split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'))
-            .map(|line| serde_json::from_str(line).expect("an event"))
-            .collect()
-    }
-
-    /// Events of one kind in the last session.
-    pub fn events(&self, kind: &str) -> Vec<Value> {
-        let mut events = self.journal();
-        events.retain(|event| event["event"] == kind);
-        events
-    }
-
-    /// The last event of one kind.
-    ///
-    /// # Panics
-    /// There is none.
-    pub fn last(&self, kind: &str) -> Value {
-        let found = self.events(kind).pop();
-        found.unwrap_or_else(|| panic!("no {kind} in {:#?}", self.journal()))
-    }
-
-    /// Waits until the last session's journal says something.
-    ///
-    /// # Panics
-    /// It does not within two minutes.
-    pub fn wait_until(&self, what: &str, says: impl Fn(&Value) -> bool) {
-        let began = Instant::now();
-        while !self.journal().iter().any(&says) {
-            assert!(
-                began.elapsed() < PATIENCE,
-                "waited for {what}: {:#?}",
-                self.journal()
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// The table's rows, each with its five cells.
-    ///
-    /// # Panics
-    /// The table is not of the form that other tools rely on.
-    pub fn rows(&self) -> Vec<[String; 5]> {
-        let text = self.read("sandbox/perf_results.md");
-        let mut lines = text.lines();
-        let header = "| iteration | optimization       | latency_ms | correctness | status |";
-        let rule = "|----------:|:-------------------|-----------:|:------------|-------:|";
-        assert_eq!(lines.next(), Some(header));
-        assert_eq!(lines.next(), Some(rule));
-        lines
-            .map(|line| {
-                let cells: Vec<String> = line.split('|').map(|c| c.trim().to_owned()).collect();
-                let five = cells.get(1..6).filter(|_| cells.len() == 7);
-                let five = five.unwrap_or_else(|| panic!("not five cells: {line}"));
-                std::array::from_fn(|index| five[index].clone())
-            })
-            .collect()
-    }
-
-    /// The last row's iteration, correctness and status.
-    ///
-    /// # Panics
-    /// There is no row.
-    pub fn last_row(&self) -> String {
-        let rows = self.rows();
-        let [iteration, _, _, correctness, status] = rows.last().expect("a row");
-        format!("{iteration} {correctness} {status}")
-    }
-
     /// Processes that have one of this project's folders for their working directory.
     pub fn processes(&self) -> Vec<u32> {
         let folder = self.folder.path().canonicalize().expect("a folder");
@@ -492,109 +394,4 @@ impl Gym {
 fn command_line(id: u32) -> String {
     let bytes = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ")
-}
-
-/// A tileperf that runs.
-#[derive(Debug)]
-pub struct Started {
-    child: std::process::Child,
-    out: tempfile::NamedTempFile,
-    err: tempfile::NamedTempFile,
-}
-
-impl Started {
-    /// Its process.
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Whether it runs.
-    pub fn is_running(&self) -> bool {
-        is_running(self.id())
-    }
-
-    /// Kills it at once.
-    pub fn kill(&self) {
-        kill(self.id());
-    }
-
-    /// Asks it to end, as Ctrl-C does.
-    ///
-    /// # Panics
-    /// It is gone.
-    pub fn interrupt(&self) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
-    }
-
-    /// Waits for its end.
-    ///
-    /// # Panics
-    /// It does not end within two minutes.
-    pub fn wait(mut self) -> Done {
-        let began = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
-                break status;
-            }
-            if began.elapsed() > PATIENCE {
-                let _ = self.child.kill();
-                panic!("not done in two minutes: {}", self.said(None));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        self.said(status.code())
-    }
-
-    fn said(&self, code: Option<i32>) -> Done {
-        let read = |file: &tempfile::NamedTempFile| {
-            let bytes = fs::read(file.path()).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        Done {
-            code,
-            stdout: read(&self.out),
-            stderr: read(&self.err),
-        }
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        // After a failed test nothing is left to disturb the next.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// What a command came to.
-#[derive(Debug)]
-pub struct Done {
-    /// The exit code; none if a signal ended it.
-    pub code: Option<i32>,
-    /// What it printed.
-    pub stdout: String,
-    /// What it said on standard error.
-    pub stderr: String,
-}
-
-impl Done {
-    /// Checks the exit code and that something was said, on either stream.
-    ///
-    /// # Panics
-    /// It is not so.
-    #[track_caller]
-    pub fn says(&self, code: i32, what: &str) {
-        let said = self.stdout.contains(what) || self.stderr.contains(what);
-        assert!(
-            self.code == Some(code) && said,
-            "not {code} and {what:?}: {self}"
-        );
-    }
-}
-
-impl std::fmt::Display for Done {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}\n{}\n{}", self.code, self.stdout, self.stderr)
-    }
 }

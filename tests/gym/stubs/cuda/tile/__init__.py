@@ -29,5 +29,6 @@ def bid(axis: int) -> int:
     return 0
 
 
-def launch(*args: object) -> None:
-    """Launch nothing."""
+def launch(stream: object, grid: tuple, kernel: Callable, args: tuple) -> None:
+    """Call the kernel once."""
+    kernel(*args)

@@ -15,21 +15,25 @@ BUFFER = bytes(range(256)) * 64
 LARGE = 80
 
 
+def work(passes: int) -> None:
+    """Spend the time that a GPU would."""
+    digest = b""
+    for _ in range(passes):
+        digest = hashlib.sha256(BUFFER).digest()
+    assert digest
+
+
 @ct.kernel(occupancy=2)
-def scale_kernel(x, y, factor, TILE: ct.Constant[int]):
+def scale_kernel(x, y, factor, passes, TILE: ct.Constant[int]):
     tile = ct.load(x, index=(ct.bid(0),), shape=(TILE,))
-    ct.store(y, index=(ct.bid(0),), tile=tile * factor)
+    work(passes)
+    ct.store(y, index=(ct.bid(0),), tile=tile)
 
 
 @register_impl("scale", backend="cutile")
 def scale(values: list[float], factor: float) -> list[float]:
-    out: list[float] = []
-    ct.launch(None, (1,), scale_kernel, (values, out, factor, 16))
+    passes = SMALL if len(values) < 100 else LARGE
+    ct.launch(None, (1,), scale_kernel, (values, [], factor, passes, 16))
     # What is added to every result; anything but 0 is wrong.
     offset = 0
-    digest = b""
-    for _ in range(SMALL if len(values) < 100 else LARGE):
-        digest = hashlib.sha256(BUFFER).digest()
-    assert digest
-    out.extend(value * factor + offset for value in values)
-    return out
+    return [value * factor + offset for value in values]
