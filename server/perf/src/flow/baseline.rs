@@ -8,16 +8,22 @@ use crate::error::Error;
 use crate::event::{Event, RunEnd, RunKind, Stage, Tests};
 use crate::plan::{Place, PlaceChoice};
 use crate::records::{self, Row, Status};
+use crate::run::pairs::Looks;
 use crate::session::total_latency;
-use crate::stats::Variant;
+use crate::stats::{Plan, Variant};
 use crate::verdict::{BaselineDecision, Correctness, decide_baseline};
 use crate::workplace;
 
 use super::Loop;
 use super::run::Running;
 
-/// Looks at the base against itself: one gives its noise.
-const LOOKS: usize = 1;
+/// Looks at the base against itself. On a quiet device one is enough. On a noisy one thirty pairs know
+/// the effect of two processes so badly that their own error passes for a spread between processes,
+/// and then no change is found; a hundred and twenty halve that. Whole runs take too long for more.
+const LOOKS: Looks = |plan| match plan {
+    Plan::Samples => 3,
+    Plan::WholeRuns => 1,
+};
 
 /// Comparisons of the base with itself, each with processes of its own, if the time allows.
 const ROUNDS: usize = 3;

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::event::{Event, Origin, RunEnd, RunKind, Stage, Stored, Tests, Tried};
 use crate::patch;
 use crate::plan::Place;
+use crate::run::pairs::Looks;
 use crate::session::{Phase, Run};
 use crate::stats::Variant;
 use crate::verdict::{Candidate, Correctness, Decision, Identity, decide, decide_fix};
@@ -18,7 +19,7 @@ use super::baseline::{correctness_of, searches};
 use super::run::Running;
 
 /// Looks at a candidate: all that the plan has.
-const LOOKS: usize = usize::MAX;
+const LOOKS: Looks = |_| usize::MAX;
 
 /// The change to be tried: what is on the disk now.
 #[derive(Debug, Clone)]

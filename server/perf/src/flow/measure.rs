@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::event::{Event, Measured, Stage};
 use crate::readings::{Key, SetComparison};
-use crate::run::pairs::{Sampled, Watcher};
+use crate::run::pairs::{Looks, Sampled, Watcher};
 use crate::stats::{
     Estimate, Pair, Plan, Ratios, Repeated, Variant, between_processes, estimate, noise,
 };
@@ -32,7 +32,7 @@ impl Loop<'_> {
     pub(super) fn compare(
         &mut self,
         running: &mut Running,
-        looks: usize,
+        looks: Looks,
     ) -> Result<(Sampled, Comparison), Error> {
         let probe = self.options.probe;
         let mut watcher = Watch {

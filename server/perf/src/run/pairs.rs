@@ -30,6 +30,9 @@ const FIRST_LOOK: Duration = Duration::from_secs(120);
 /// How long a process may take to end once it was told to.
 const FAREWELL: Duration = Duration::from_secs(3);
 
+/// The most looks that are taken under a plan.
+pub type Looks = fn(Plan) -> usize;
+
 /// What the loop wants to know while samples are taken.
 pub trait Watcher {
     /// Makes `variant` the code in its root, before a process of it starts, and returns that root.
@@ -93,7 +96,7 @@ impl Bench<'_> {
         &self,
         probe: &dyn Probe,
         watcher: &mut dyn Watcher,
-        looks: usize,
+        looks: Looks,
     ) -> Result<Sampled, Error> {
         let sampled = match self.repeated(probe, watcher, looks)? {
             Some(sampled) => sampled,
@@ -107,7 +110,7 @@ impl Bench<'_> {
         &self,
         probe: &dyn Probe,
         watcher: &mut dyn Watcher,
-        looks: usize,
+        looks: Looks,
     ) -> Result<Option<Sampled>, Error> {
         let junit = self.folder.join("none.xml");
         let filled = command::fill(
@@ -182,7 +185,7 @@ impl Bench<'_> {
                     Plan::WholeRuns
                 }
             });
-            let steps = &chosen.looks()[..looks.min(chosen.looks().len())];
+            let steps = &chosen.looks()[..looks(chosen).min(chosen.looks().len())];
             let last = steps[steps.len() - 1];
             let out_of_time = round > self.left().saturating_sub(RESERVE);
             if steps.contains(&taken) || out_of_time {
@@ -337,10 +340,10 @@ impl Bench<'_> {
         &self,
         probe: &dyn Probe,
         watcher: &mut dyn Watcher,
-        looks: usize,
+        looks: Looks,
     ) -> Result<Sampled, Error> {
         let plan = Plan::WholeRuns;
-        let steps = &plan.looks()[..looks.min(plan.looks().len())];
+        let steps = &plan.looks()[..looks(plan).min(plan.looks().len())];
         let last = steps[steps.len() - 1];
         let began = Instant::now();
         let mut ran = [Ran::default(), Ran::default()];
