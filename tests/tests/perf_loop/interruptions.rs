@@ -68,6 +68,18 @@ fn ctrl_c_ends_a_run_and_leaves_the_change() {
     assert_eq!(ended(&gym), "cancelled");
     assert_eq!(gym.last_row(), "0 PASS keep");
     gym.wait_until_quiet();
+
+    // From elsewhere, without stopping the session.
+    let started = gym.start(&["iterate"]);
+    gym.wait_until("the tests once more", |event| {
+        event["stage"] == "correctness" && event["run"] == 2
+    });
+    gym.perf(&["stop", "--run-only"]).says(0, "is ended");
+    started.wait().says(2, "cancelled");
+    assert!(gym.events("stopped").is_empty());
+    assert_eq!(gym.kernel(), change);
+    gym.wait_until_quiet();
+
     // The same change may be tried again, and another one, too.
     gym.git(&["checkout", "--quiet", "--", "."]);
     gym.edit(&FASTER);

@@ -1,5 +1,8 @@
 //! Every way an iteration can end, in one session with pytest.
 
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
 use tileperf_tests::gym::{Gym, Harness, KERNEL};
 
 use crate::{FASTER, begin, changes, ended};
@@ -15,7 +18,9 @@ fn every_outcome_in_one_session() {
 
     gym.edit(&FASTER);
     let base = gym.kernel();
+    let began = Instant::now();
     gym.perf_ok(&["iterate", "--name", "half"]);
+    check_overhead(&gym, began.elapsed());
     assert_eq!(gym.last_row(), "1 PASS keep");
     assert_eq!(gym.git(&["show", "--format=", "--name-only"]), KERNEL);
     assert_eq!(gym.kernel(), base);
@@ -76,6 +81,28 @@ fn every_outcome_in_one_session() {
     assert!(gym.status().is_empty());
     assert_eq!(gym.git(&["worktree", "list"]).lines().count(), 1);
     gym.wait_until_quiet();
+}
+
+/// What the loop adds to the time of its test and benchmark processes.
+fn check_overhead(gym: &Gym, wall: Duration) {
+    let tests = gym.last("tested")["tests"]["seconds"].as_f64();
+    let journal = gym.journal();
+    let at = |is: &dyn Fn(&Value) -> bool| {
+        let event = journal.iter().rfind(|e| e["run"] == 1 && is(e));
+        let text = event.and_then(|e| e["at"].as_str()).expect("a time");
+        // The same day, but for a run over midnight.
+        let clock = text.split(['T', 'Z']).nth(1).expect("a time of day");
+        let parts: Vec<f64> = clock
+            .split(':')
+            .map(|p| p.parse().expect("a number"))
+            .collect();
+        parts[0] * 3600.0 + parts[1] * 60.0 + parts[2]
+    };
+    let started = at(&|e| e["stage"] == "warming" && e["note"] == "base");
+    let ended = at(&|e| e["event"] == "measured");
+    let benchmark = (ended - started).rem_euclid(86400.0);
+    let overhead = wall.as_secs_f64() - tests.expect("seconds") - benchmark;
+    assert!(overhead < 0.5, "{overhead} s of {wall:?}");
 }
 
 /// Every form of report tells of what was kept and of what was not.
