@@ -55,14 +55,21 @@ pub(super) fn prove_kill(repo: &Repo) -> anyhow::Result<Evidence> {
 pub(super) fn prove_verdicts(repo: &Repo) -> anyhow::Result<Evidence> {
     let mut result = String::new();
     let mut holds = true;
-    for (test, number) in [
-        ("verdicts::what_changes_nothing_is_not_kept", NULLS),
-        ("verdicts::what_is_5_percent_faster_is_found", GAINS),
+    for (test, number, within) in [
+        ("verdicts::what_changes_nothing_is_not_kept", NULLS, 0..=1),
+        (
+            "verdicts::what_is_5_percent_faster_is_found",
+            GAINS,
+            GAINS * 95 / 100..=GAINS,
+        ),
     ] {
         let done = run(repo, test, number, "perf-verdicts")?;
-        holds &= done.success();
-        let word = if done.success() { "" } else { " MISSED." };
-        let said = line_with(&done, " of ").unwrap_or("It did not get to the end.");
+        let said = line_with(&done, " candidates that ").unwrap_or("It did not get to the end");
+        let kept: Option<u32> = said.split(' ').next().and_then(|word| word.parse().ok());
+        // The daily test forgives what a loud machine hides; here every candidate counts.
+        let reached = kept.is_some_and(|kept| within.contains(&kept));
+        holds &= reached;
+        let word = if reached { "" } else { " MISSED." };
         result.push_str(&format!("- {said}.{word}\n"));
         let details: Vec<&str> = (done.stdout.lines())
             .filter(|line| line.contains("detectable: ") || line.contains("kept after "))
