@@ -54,7 +54,9 @@ impl Report<'_> {
              One run: at every edit the three servers take turns, each with the same single-character \
              edit (letters, digits, new lines, brackets all over the file, typed and taken back), and \
              each is waited for until the diagnostics of that version have arrived. All three push \
-             them. Times on a busy machine are larger than on a quiet one; the ratios are what counts.\n\n",
+             them. Each sequence of edits is typed in several sessions, and of each edit the best time counts, \
+             for all three alike: a pause of the machine is none of the server's. A last row has every \
+             time as it was. The ratios are what counts.\n\n",
             self.date,
             tileperf.version,
             self.commit,
@@ -71,7 +73,7 @@ impl Report<'_> {
         let sessions = by[0].open.len();
         let _ = writeln!(
             out,
-            "## {} lines: {sessions} sessions, {edits} edits each server\n",
+            "## {} lines: {sessions} sessions and {edits} different edits each server\n",
             file.lines(),
         );
         columns(out);
@@ -98,6 +100,9 @@ impl Report<'_> {
                 Target::OfRuff(share),
             );
         }
+        let taken = by.each_ref().map(|t| ms(t.taken.quantile(0.99)));
+        let name = "the machine's noise included: p99, ms";
+        row(out, name, taken, Target::None);
         let resident = by.each_ref().map(|t| mib(median(&t.resident)));
         row(out, "resident memory after it, MiB", resident, Target::None);
         out.push('\n');
