@@ -2,8 +2,11 @@
 //! global state.
 
 pub mod arch;
+pub mod body;
 pub mod eval;
 pub mod knobs;
 pub mod model;
+pub mod rewrite;
+pub mod rules;
 pub mod target;
 pub mod views;

@@ -1,0 +1,150 @@
+//! What the expressions of device code are: tiles, arrays, block indices, compile-time constants.
+//!
+//! Rules about kernels ask "is this a tile, and of which dtype?" far more than "what is it called".
+//! [`Body::of`] answers for every expression of one function by a walk in source order: branches are
+//! joined, loop bodies walked twice. What it cannot tell is [`Ty::Unknown`], never a guess: a rule
+//! that needs a tile stays silent then.
+
+mod api;
+mod calls;
+mod infer;
+mod module;
+mod ty;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
+
+pub use module::{FunctionKind, Literal, ModuleEnv};
+pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
+pub use walk::{Place, walk};
+
+/// What is known of one function of device code.
+#[derive(Debug, Default)]
+pub struct Body {
+    types: FxHashMap<Span, Ty>,
+    /// Parameters that are used as arrays.
+    pub arrays: FxHashSet<SmolStr>,
+    /// Parameters read anywhere.
+    pub read: FxHashSet<SmolStr>,
+    /// Arrays that loads and gathers read from, by parameter.
+    pub loaded: FxHashSet<SmolStr>,
+    /// Arrays that stores, scatters and atomics write to, by parameter.
+    pub stored: FxHashSet<SmolStr>,
+}
+
+impl Body {
+    /// Walks a function. `constants` are the parameters whose annotation makes them compile-time
+    /// constants.
+    pub fn of(def: &FunctionDef, constants: &FxHashSet<SmolStr>, module: &ModuleEnv) -> Body {
+        infer::infer(def, constants, module)
+    }
+
+    /// What an expression of the function is; of one that was never reached, unknown.
+    pub fn ty(&self, expr: &Expr) -> &Ty {
+        self.types.get(&expr.span).unwrap_or(&Ty::Unknown)
+    }
+}
+
+/// A function of device code with everything a rule asks of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Device<'a> {
+    /// The definition.
+    pub def: &'a FunctionDef,
+    /// Its expressions.
+    pub body: &'a Body,
+    /// The file around it.
+    pub module: &'a ModuleEnv,
+    /// The function is a kernel, not a helper that kernels call.
+    pub is_kernel: bool,
+    /// Parameters whose annotation makes them compile-time constants.
+    pub constants: &'a FxHashSet<SmolStr>,
+}
+
+/// A call of something of cuTile's.
+#[derive(Debug, Clone)]
+pub struct ApiCall<'a> {
+    /// Its name in `cuda.tile`: `load`, `tune.exhaustive_search`.
+    pub name: SmolStr,
+    /// The whole call.
+    pub expr: &'a Expr,
+    /// Its arguments.
+    pub args: &'a [Arg],
+}
+
+impl<'a> ApiCall<'a> {
+    /// The argument for a parameter of this place and name.
+    pub fn arg(&self, place: usize, name: &str) -> Option<&'a Expr> {
+        argument(self.args, Some(place), name)
+    }
+
+    /// The argument given by a name.
+    pub fn keyword(&self, name: &str) -> Option<&'a Expr> {
+        argument(self.args, None, name)
+    }
+
+    /// Some arguments are not written out: `*args`, `**options`.
+    pub fn is_open(&self) -> bool {
+        self.args.iter().any(|a| a.stars > 0)
+    }
+}
+
+/// The argument for a parameter: by its name, or by its place among those without one.
+pub fn argument<'a>(args: &'a [Arg], place: Option<usize>, name: &str) -> Option<&'a Expr> {
+    let named = |a: &&Arg| a.name.as_ref().is_some_and(|n| n.name == name);
+    let by_place = || {
+        let mut plain = args.iter().filter(|a| a.name.is_none());
+        plain.nth(place?).filter(|a| a.stars == 0)
+    };
+    (args.iter().find(named).or_else(by_place)).map(|a| &a.value)
+}
+
+impl<'a> Device<'a> {
+    /// What an expression is.
+    pub fn ty(&self, expr: &Expr) -> &'a Ty {
+        self.body.ty(expr)
+    }
+
+    /// The tile that an expression is, if it is one.
+    pub fn tile(&self, expr: &Expr) -> Option<&'a Tile> {
+        match self.ty(expr) {
+            Ty::Tile(tile) => Some(tile),
+            _ => None,
+        }
+    }
+
+    /// The call of cuTile's that an expression is.
+    pub fn call(&self, expr: &'a Expr) -> Option<ApiCall<'a>> {
+        let ExprKind::Call { func, args } = &expr.kind else {
+            return None;
+        };
+        let name = self.module.api(func)?;
+        Some(ApiCall { name, expr, args })
+    }
+
+    /// Every call of cuTile's in the function, in source order, and where it stands.
+    pub fn calls(&self, visit: &mut dyn FnMut(&ApiCall<'a>, &Place<'a>)) {
+        walk(&self.def.body, &mut |expr, place| {
+            if let Some(call) = self.call(expr) {
+                visit(&call, place);
+            }
+        });
+    }
+
+    /// The parameter of that name.
+    pub fn param(&self, name: &str) -> Option<&'a tileperf_syntax::ast::Param> {
+        self.def.params.iter().find(|p| p.name.name == name)
+    }
+
+    /// What a local name stands for if it is assigned once and never changed, else the expression
+    /// itself: `off = bid * BLOCK`, then `off`.
+    pub fn follow(&self, expr: &'a Expr) -> &'a Expr {
+        let Some(name) = expr.name() else { return expr };
+        walk::only_value(&self.def.body, name).unwrap_or(expr)
+    }
+}

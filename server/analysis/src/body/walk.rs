@@ -1,0 +1,124 @@
+//! Walking the expressions of a function with the statements around them.
+
+use smol_str::SmolStr;
+use tileperf_syntax::ast::{Clause, Expr, ExprKind, Stmt, StmtKind};
+
+/// Where an expression stands.
+#[derive(Debug, Clone, Default)]
+pub struct Place<'a> {
+    /// The statements around it, outermost first, its own last.
+    pub path: Vec<&'a Stmt>,
+}
+
+impl<'a> Place<'a> {
+    /// The statement that holds it.
+    pub fn stmt(&self) -> Option<&'a Stmt> {
+        self.path.last().copied()
+    }
+
+    /// The loops around it, outermost first. A loop's own header counts as outside it.
+    pub fn loops(&self) -> impl Iterator<Item = &'a Stmt> {
+        let outer = self.path.split_last().map_or(&[][..], |(_, outer)| outer);
+        (outer.iter().copied())
+            .filter(|s| matches!(s.kind, StmtKind::For { .. } | StmtKind::While { .. }))
+    }
+
+    /// It runs more than once a call.
+    pub fn in_loop(&self) -> bool {
+        self.loops().next().is_some()
+    }
+}
+
+/// Calls `visit` on every expression of statements, outermost first, in source order. Definitions
+/// within are not entered.
+pub fn walk<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Expr, &Place<'a>)) {
+    let mut place = Place::default();
+    block(body, &mut place, visit);
+}
+
+fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a Expr, &Place<'a>)) {
+    for stmt in body {
+        if matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            continue;
+        }
+        place.path.push(stmt);
+        stmt.own_exprs(&mut |expr| expr.walk(&mut |e| visit(e, place)));
+        for inner in stmt.blocks() {
+            block(inner, place, visit);
+        }
+        place.path.pop();
+    }
+}
+
+/// The only value that a local name is ever given, if nothing else binds or changes it.
+pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
+    let mut found = None;
+    let mut times = 0;
+    bindings(body, name, &mut |value| {
+        times += 1;
+        found = value;
+    });
+    found.filter(|_| times == 1)
+}
+
+/// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
+fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&'a Expr>)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, value } => {
+                for target in targets {
+                    if target.name() == Some(name) {
+                        visit(Some(value));
+                    } else if binds(target, name) {
+                        visit(None);
+                    }
+                }
+            }
+            StmtKind::AnnAssign { target, value, .. } if target.name() == Some(name) => {
+                visit(value.as_ref());
+            }
+            StmtKind::AugAssign { target, .. } if target.name() == Some(name) => visit(None),
+            StmtKind::For { target, .. } if binds(target, name) => visit(None),
+            StmtKind::With { items, .. } => {
+                let bound = |(_, target): &(Expr, Option<Expr>)| {
+                    target.as_ref().is_some_and(|t| binds(t, name))
+                };
+                if items.iter().any(bound) {
+                    visit(None);
+                }
+            }
+            StmtKind::FunctionDef(def) if def.name.name == *name => visit(None),
+            _ => {}
+        }
+        let mut walrus = false;
+        stmt.own_exprs(&mut |e| {
+            e.walk(&mut |e| match &e.kind {
+                ExprKind::Named { target, .. } => walrus |= target.name == *name,
+                ExprKind::Comprehension { clauses, .. } => {
+                    walrus |= clauses
+                        .iter()
+                        .any(|c| matches!(c, Clause::For { target, .. } if binds(target, name)));
+                }
+                _ => {}
+            });
+        });
+        if walrus {
+            visit(None);
+        }
+        if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            for inner in stmt.blocks() {
+                bindings(inner, name, visit);
+            }
+        }
+    }
+}
+
+/// Whether a target of an assignment binds a name.
+fn binds(target: &Expr, name: &SmolStr) -> bool {
+    match &target.kind {
+        ExprKind::Name(bound) => bound == name,
+        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().any(|i| binds(i, name)),
+        ExprKind::Starred(inner) => binds(inner, name),
+        _ => false,
+    }
+}

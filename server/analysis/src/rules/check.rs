@@ -1,0 +1,369 @@
+//! Asking the rules about a file, as little as an edit allows.
+//!
+//! What rules about an item and its device code found stays with the item's facts: as long as the
+//! item's text, the file's names and the target are the same, it is the same. A keystroke asks them
+//! about one item again, and the rules about the file, which only look at what the model found.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
+use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
+
+use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
+use super::rule::DeviceContext;
+use super::{Check, Finding, Findings, RULES, suppress};
+use crate::body::{Body, Device, ModuleEnv};
+use crate::model::FileModel;
+use crate::target::Target;
+
+/// Keeps what rules found from one edit to the next.
+#[derive(Debug, Default)]
+pub struct RuleCache {
+    target: Target,
+    module: Arc<ModuleEnv>,
+    /// By the address of the item's facts, which are held so that no others can take it.
+    calls: FxHashMap<usize, (Arc<ItemFacts>, Arc<Calls>)>,
+    items: FxHashMap<usize, (Arc<ItemFacts>, Arc<ItemFindings>)>,
+}
+
+/// What the functions at the top of an item call.
+#[derive(Debug, Default)]
+struct Calls {
+    functions: Vec<FunctionCalls>,
+}
+
+#[derive(Debug)]
+struct FunctionCalls {
+    name: SmolStr,
+    span: Span,
+    /// Plain names that it calls.
+    callees: Vec<SmolStr>,
+    /// Names before something that only device code uses: `ct` of `ct.load`.
+    roots: Vec<SmolStr>,
+}
+
+#[derive(Debug)]
+struct ItemFindings {
+    devices: Arc<[Arc<DeviceFacts>]>,
+    /// Places are relative to the item.
+    findings: Vec<Finding>,
+}
+
+/// A file as rules saw it.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// What the rules about items and the file found, suppressed ones left out, in source order.
+    pub findings: Arc<[Finding]>,
+    /// The file's names.
+    pub module: Arc<ModuleEnv>,
+    devices: Arc<[Arc<[Arc<DeviceFacts>]>]>,
+    target: Arc<Target>,
+}
+
+/// Names in `cuda.tile` that only device code uses.
+const DEVICE_ONLY: [&str; 22] = [
+    "load",
+    "store",
+    "gather",
+    "scatter",
+    "bid",
+    "num_blocks",
+    "num_tiles",
+    "mma",
+    "arange",
+    "astype",
+    "where",
+    "zeros",
+    "full",
+    "sum",
+    "max",
+    "min",
+    "reshape",
+    "exp",
+    "exp2",
+    "maximum",
+    "permute",
+    "transpose",
+];
+
+/// Asks the rules about items and files.
+pub fn check(
+    file: &ParsedFile,
+    text: &str,
+    model: &FileModel,
+    target: &Target,
+    cache: &mut RuleCache,
+) -> Checked {
+    let module = cache.module(file, model, target);
+    let mut next = FxHashMap::default();
+    let mut devices = Vec::with_capacity(file.items.len());
+    let mut findings = Vec::new();
+    for item in &file.items {
+        let key = Arc::as_ptr(&item.facts) as usize;
+        let known = cache.items.remove(&key).or_else(|| next.get(&key).cloned());
+        let (facts, found) = known.unwrap_or_else(|| {
+            let found = about_item(item, text, model, &module, target);
+            (Arc::clone(&item.facts), Arc::new(found))
+        });
+        devices.push(Arc::clone(&found.devices));
+        for finding in &found.findings {
+            let mut finding = finding.mapped(&|span| item.place(span));
+            if item.is_stale() {
+                // Made for a text that is no more.
+                finding.fixes.clear();
+            }
+            findings.push(finding);
+        }
+        next.insert(key, (facts, found));
+    }
+    cache.items = next;
+    let context = FileContext {
+        file,
+        text,
+        model,
+        module: &module,
+        target,
+        devices: &devices,
+    };
+    for rule in RULES.iter().filter(|r| r.holds_for(target)) {
+        if let Check::File(check) = rule.check {
+            let out = &mut findings;
+            check(&context, &mut Findings { rule, out });
+        }
+    }
+    let findings = suppress::apply(text, findings);
+    Checked {
+        findings: findings.into(),
+        module,
+        devices: devices.into(),
+        target: Arc::new(target.clone()),
+    }
+}
+
+/// Asks the rules about what a file has to do with others.
+pub fn check_links(
+    checked: &Checked,
+    file: &ParsedFile,
+    text: &str,
+    model: &FileModel,
+    links: &dyn Links,
+) -> Vec<Finding> {
+    let context = FileContext {
+        file,
+        text,
+        model,
+        module: &checked.module,
+        target: &checked.target,
+        devices: &checked.devices,
+    };
+    let mut findings = Vec::new();
+    for rule in RULES.iter().filter(|r| r.holds_for(&checked.target)) {
+        if let Check::Workspace(check) = rule.check {
+            let out = &mut findings;
+            check(&context, links, &mut Findings { rule, out });
+        }
+    }
+    suppress::apply(text, findings)
+}
+
+impl Checked {
+    /// The n-th kernel of the model as its launches and searches see it.
+    pub fn kernel(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+    ) -> Option<context::KernelFacts> {
+        let kernel = model.kernels.get(number)?;
+        let context = FileContext {
+            file,
+            text,
+            model,
+            module: &self.module,
+            target: &self.target,
+            devices: &self.devices,
+        };
+        Some(context::KernelFacts {
+            name: kernel.name.clone(),
+            params: kernel.params.clone(),
+            hints: kernel.hints.clone(),
+            device: context.kernel(kernel),
+            here: Some(kernel.span),
+        })
+    }
+}
+
+impl RuleCache {
+    /// The file's names; what was found is forgotten if they or the target changed.
+    fn module(&mut self, file: &ParsedFile, model: &FileModel, target: &Target) -> Arc<ModuleEnv> {
+        let mut next = FxHashMap::default();
+        for item in &file.items {
+            let key = Arc::as_ptr(&item.facts) as usize;
+            let known = (self.calls.remove(&key))
+                .unwrap_or_else(|| (Arc::clone(&item.facts), Arc::new(calls(&item.facts))));
+            next.insert(key, known);
+        }
+        self.calls = next;
+        let device = self.device_functions(file, model);
+        let module = ModuleEnv::of(file, model, &|name| device.contains(name));
+        if *self.module != module || self.target != *target {
+            self.items.clear();
+            self.module = Arc::new(module);
+            self.target = target.clone();
+        }
+        Arc::clone(&self.module)
+    }
+
+    /// Functions at the top of the file that are device code: they use what only device code does,
+    /// or kernels call them.
+    fn device_functions(&self, file: &ParsedFile, model: &FileModel) -> FxHashSet<SmolStr> {
+        let mut by_name: FxHashMap<&str, &FunctionCalls> = FxHashMap::default();
+        let mut todo: Vec<&FunctionCalls> = Vec::new();
+        let kernels: FxHashSet<Span> = model.kernels.iter().map(|k| k.span).collect();
+        let mut device = FxHashSet::default();
+        for item in &file.items {
+            let key = Arc::as_ptr(&item.facts) as usize;
+            let Some((_, calls)) = self.calls.get(&key) else {
+                continue;
+            };
+            for function in &calls.functions {
+                by_name.insert(&function.name, function);
+                let is_module = |root: &SmolStr| match model.imports.get(root) {
+                    Some(path) => path == "cuda.tile",
+                    None => root == "ct",
+                };
+                if kernels.contains(&item.place(function.span)) {
+                    todo.push(function);
+                } else if function.roots.iter().any(is_module) {
+                    device.insert(function.name.clone());
+                    todo.push(function);
+                }
+            }
+        }
+        while let Some(function) = todo.pop() {
+            for callee in &function.callees {
+                if let Some(called) = by_name.get(callee.as_str())
+                    && device.insert(callee.clone())
+                {
+                    todo.push(called);
+                }
+            }
+        }
+        device
+    }
+}
+
+fn calls(facts: &ItemFacts) -> Calls {
+    let mut out = Calls::default();
+    for stmt in &facts.body {
+        let StmtKind::FunctionDef(def) = &stmt.kind else {
+            continue;
+        };
+        let mut found = FunctionCalls {
+            name: def.name.name.clone(),
+            span: def.def_span,
+            callees: Vec::new(),
+            roots: Vec::new(),
+        };
+        crate::body::walk(&def.body, &mut |expr, _| {
+            let ExprKind::Call { func, .. } = &expr.kind else {
+                return;
+            };
+            match &func.kind {
+                ExprKind::Name(name) if !found.callees.contains(name) => {
+                    found.callees.push(name.clone());
+                }
+                ExprKind::Attribute { value, attr } => {
+                    if let Some(root) = Expr::name(value)
+                        && DEVICE_ONLY.contains(&attr.name.as_str())
+                        && !found.roots.contains(root)
+                    {
+                        found.roots.push(root.clone());
+                    }
+                }
+                _ => {}
+            }
+        });
+        out.functions.push(found);
+    }
+    out
+}
+
+/// What rules about an item and its device code find.
+fn about_item(
+    item: &Item,
+    text: &str,
+    model: &FileModel,
+    module: &ModuleEnv,
+    target: &Target,
+) -> ItemFindings {
+    let source = text.get(item.span.range()).unwrap_or("");
+    let mut functions = Vec::new();
+    context::functions(&item.facts.body, &mut functions);
+    let top = |span: Span| {
+        (item.facts.body.iter())
+            .any(|s| matches!(&s.kind, StmtKind::FunctionDef(d) if d.def_span == span))
+    };
+    let mut devices: Vec<Arc<DeviceFacts>> = Vec::new();
+    let mut findings = Vec::new();
+    for def in functions {
+        let kernel = (model.kernels.iter()).find(|k| k.span == item.place(def.def_span));
+        let is_helper = module.functions.get(&def.name.name)
+            == Some(&crate::body::FunctionKind::Device)
+            && top(def.def_span);
+        if kernel.is_none() && !is_helper {
+            continue;
+        }
+        let constants: FxHashSet<SmolStr> = match kernel {
+            Some(kernel) => (kernel.params.iter().filter(|p| p.constant))
+                .map(|p| p.name.clone())
+                .collect(),
+            None => FxHashSet::default(),
+        };
+        let body = Body::of(def, &constants, module);
+        let facts = Arc::new(DeviceFacts {
+            def_span: def.def_span,
+            body,
+            constants,
+            is_kernel: kernel.is_some(),
+        });
+        let context = DeviceContext {
+            device: Device {
+                def,
+                body: &facts.body,
+                module,
+                is_kernel: facts.is_kernel,
+                constants: &facts.constants,
+            },
+            text: source,
+            target,
+        };
+        for rule in RULES.iter().filter(|r| r.holds_for(target)) {
+            if let Check::Device(check) = rule.check {
+                let out = &mut findings;
+                check(&context, &mut Findings { rule, out });
+            }
+        }
+        devices.push(facts);
+    }
+    let context = ItemContext {
+        body: &item.facts.body,
+        text: source,
+        devices: &devices,
+        module,
+        target,
+    };
+    for rule in RULES.iter().filter(|r| r.holds_for(target)) {
+        if let Check::Item(check) = rule.check {
+            let out = &mut findings;
+            check(&context, &mut Findings { rule, out });
+        }
+    }
+    ItemFindings {
+        devices: devices.into(),
+        findings,
+    }
+}

@@ -1,0 +1,49 @@
+//! `docs/rules.md`, made from the rules.
+
+use std::fmt::Write;
+
+use super::{Check, Doc, RULES};
+
+/// The page that describes every rule.
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "# Rules\n\n<!-- Made from the rules by `cargo xtask docs`. Do not edit. -->\n\n\
+         `tileperf check` and the editors show these findings. A code or slug in \
+         `# tileperf: ignore[...]` silences one on its line, or in the whole file from a comment \
+         among its first lines; `tileperf explain CODE` prints a rule's text.\n\n\
+         | code | name | severity | in short |\n|---|---|---|---|\n",
+    );
+    for rule in RULES {
+        let doc = Doc::of(rule);
+        let _ = writeln!(
+            out,
+            "| [{}](#{}) | {} | {} | {} |",
+            rule.code,
+            anchor(rule.code, rule.slug),
+            rule.slug,
+            rule.severity.name(),
+            doc.summary.replace('|', "\\|"),
+        );
+    }
+    for rule in RULES {
+        let doc = Doc::of(rule);
+        let _ = write!(out, "\n## {} {}\n\n", rule.code, rule.slug);
+        let mut facts = vec![format!("Severity: {}.", rule.severity.name())];
+        if let Some(since) = rule.since {
+            facts.push(format!("Since cuda-tile {since}."));
+        }
+        if let Some(until) = rule.until {
+            facts.push(format!("Before cuda-tile {until}."));
+        }
+        if matches!(rule.check, Check::Workspace(_)) {
+            facts.push("Looks at other files of the workspace as well.".to_owned());
+        }
+        let _ = writeln!(out, "{}\n\n{}", facts.join(" "), doc.markdown);
+    }
+    out
+}
+
+/// The fragment by which a page shows a rule's heading.
+pub(crate) fn anchor(code: &str, slug: &str) -> String {
+    format!("{}-{slug}", code.to_lowercase())
+}
