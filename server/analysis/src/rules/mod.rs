@@ -7,6 +7,7 @@ mod check;
 mod context;
 mod doc;
 mod finding;
+mod fixes;
 mod markdown;
 mod rule;
 pub mod suppress;
@@ -21,6 +22,7 @@ pub use context::{
 };
 pub use doc::{Block, BlockKind, Doc};
 pub use finding::{Claim, Described, Finding, Findings, Fix, Lowering, Safety};
+pub use fixes::compatible;
 pub use markdown::markdown;
 pub use rule::{Check, DeviceContext, Rule, Severity};
 

@@ -106,7 +106,7 @@ impl Engine {
             };
             facts
                 .spaces
-                .push((name, self.counts(doc, space.span).to_vec()));
+                .push((name, self.counts(doc, space.span)));
         }
         for test in self.tests_of_kernel(&kernel.file.doc, kernel.number) {
             let file = format!("`{}`", file_name(&test));
