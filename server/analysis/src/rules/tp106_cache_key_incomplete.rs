@@ -1,0 +1,453 @@
+//! A tuning cache whose key lets different cases share a configuration.
+
+use rustc_hash::FxHashSet;
+use tileperf_syntax::Item;
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
+
+use super::searches::{Given, SearchCall, all_functions, is_test, names};
+use super::spaces::bare_space;
+use super::tune_cache::{KeyScope, Says, key_of};
+use crate::body::{argument, bindings, walk};
+use crate::model::SearchApi;
+use crate::rewrite::{self, Edits};
+use crate::rules::rule::rule;
+use crate::rules::{FileContext, Findings, Links};
+
+rule! {
+    /// The key under which a tuning result is kept lacks something that the best configuration
+    /// depends on, so that one case gets the configuration found for another.
+    ///
+    /// The key needs the shape (its dimensions, or what is derived from them), the dtype, the device
+    /// as a string and every flag that the search space is made from. Otherwise the first call
+    /// decides for all: a configuration tuned for float32 runs float16, one of a B200 runs on an
+    /// H100 in the same process. Results stay right, times do not; a configuration that the other
+    /// case's space leaves out on purpose can even fail to compile.
+    ///
+    /// ```python bad
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// _tuned = {}
+    ///
+    /// def run(x, stream, grid, kernel, configs, args):
+    ///     key = (x.shape[0], x.shape[1])  # TP106
+    ///     if key not in _tuned:
+    ///         _tuned[key] = exhaustive_search(configs, stream, grid, kernel, args).best.config
+    ///     return _tuned[key]
+    /// ```
+    ///
+    /// ```python fixed
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// _tuned = {}
+    ///
+    /// def run(x, stream, grid, kernel, configs, args):
+    ///     key = (x.shape[0], x.shape[1], x.dtype, str(x.device))
+    ///     if key not in _tuned:
+    ///         _tuned[key] = exhaustive_search(configs, stream, grid, kernel, args).best.config
+    ///     return _tuned[key]
+    /// ```
+    ///
+    /// ```python good
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// _tuned = {}
+    ///
+    /// def run(x, stream, grid, kernel, configs, args):
+    ///     rows = 1 << (x.shape[0] - 1).bit_length()
+    ///     key = (rows, x.shape[1])
+    ///     key += (x.dtype, str(x.device))
+    ///     if key not in _tuned:
+    ///         _tuned[key] = exhaustive_search(configs, stream, grid, kernel, args).best.config
+    ///     return _tuned[key]
+    /// ```
+    TP106 "cache-key-incomplete" Warning,
+    Workspace(check)
+}
+
+fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
+    if is_test(file) {
+        return;
+    }
+    let mut seen = FxHashSet::default();
+    for search in &file.model.searches {
+        let Some(call) = SearchCall::of(file, search) else {
+            continue;
+        };
+        let tensors = call.tensors();
+        for key in keys(&call, &tensors) {
+            if seen.insert(key.item.place(key.expr.span)) {
+                key.judge(&call, &tensors, out);
+            }
+        }
+    }
+}
+
+/// The expression that makes a key.
+struct Key<'a> {
+    item: &'a Item,
+    expr: &'a Expr,
+    /// The function whose names it uses.
+    def: Option<&'a FunctionDef>,
+    says: Says<'a>,
+}
+
+/// The keys under which the result of a search is kept: one for each branch that makes one.
+fn keys<'a>(call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<Key<'a>> {
+    let key = match call.search.api {
+        SearchApi::ExhaustiveSearch => key_of(call),
+        SearchApi::AutotuneLaunch => match &call.call.kind {
+            ExprKind::Call { args, .. } => argument(args, None, "key"),
+            _ => None,
+        },
+    };
+    let Some(key) = key else { return Vec::new() };
+    let def = call.around.first().copied();
+    let scope = KeyScope { call, def, tensors };
+    let one = |expr: &'a Expr, says| {
+        vec![Key {
+            item: call.item,
+            expr,
+            def,
+            says,
+        }]
+    };
+    let Some(name) = key.name() else {
+        return one(key, scope.says(key));
+    };
+    let Some(def) = def else { return Vec::new() };
+    if let Some(place) = def.params.iter().position(|p| p.name.name == *name) {
+        return passed(call, def, place, name);
+    }
+    let mut values = Vec::new();
+    let mut hidden = false;
+    bindings(&def.body, name, &mut |value| match value {
+        Some(value) => values.push(value),
+        None => hidden = true,
+    });
+    // `key = key + (...)`, `key += (...)`: all of it makes one key.
+    let grows = hidden || values.iter().any(|v| names(v).contains(&name));
+    if grows {
+        return match values.first() {
+            Some(first) => one(first, scope.says(key)),
+            None => Vec::new(),
+        };
+    }
+    (values.into_iter())
+        .map(|expr| Key {
+            item: call.item,
+            expr,
+            def: Some(def),
+            says: scope.says(expr),
+        })
+        .collect()
+}
+
+/// The keys that callers in this file pass to the function that searches.
+fn passed<'a>(call: &SearchCall<'a>, def: &FunctionDef, place: usize, name: &str) -> Vec<Key<'a>> {
+    let mut out = Vec::new();
+    for (item, caller) in all_functions(&call.file) {
+        walk(&caller.body, &mut |expr, _| {
+            let ExprKind::Call { func, args } = &expr.kind else {
+                return;
+            };
+            if !func.name().is_some_and(|n| *n == def.name.name) {
+                return;
+            }
+            let Some(given) = argument(args, Some(place), name) else {
+                return;
+            };
+            let mut expr = given;
+            if let Some(local) = given.name()
+                && let Some(value) = crate::body::only_value(&caller.body, local)
+            {
+                expr = value;
+            }
+            let tensors = FxHashSet::default();
+            let scope = KeyScope {
+                call,
+                def: Some(caller),
+                tensors: &tensors,
+            };
+            out.push(Key {
+                item,
+                expr,
+                def: Some(caller),
+                says: scope.says(expr),
+            });
+        });
+    }
+    out
+}
+
+impl<'a> Key<'a> {
+    fn judge(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>, out: &mut Findings<'_>) {
+        if self.says.open || !self.is_written_out() {
+            return;
+        }
+        let flags = self.flags(call, tensors);
+        let mut lacks: Vec<String> = Vec::new();
+        if !self.says.shape {
+            lacks.push("the shape".into());
+        }
+        if !self.says.dtype {
+            lacks.push("the dtype".into());
+        }
+        if !self.says.device {
+            lacks.push("the device".into());
+        }
+        lacks.extend(flags.iter().map(|f| format!("`{f}`, which the search space reads,")));
+        let Some(last) = lacks.pop() else { return };
+        let list = if lacks.is_empty() {
+            last
+        } else {
+            format!("{} and {last}", lacks.join(", "))
+        };
+        let list = list.trim_end_matches(',');
+        let edits = self.completed(call, tensors, &flags);
+        let described = out.push(
+            self.item.place(self.expr.span),
+            format!("the tuning cache's key lacks {list}: one case may run with the configuration of another"),
+        );
+        let described = described.related(call.search.callee_span, "the search whose result it keeps");
+        if let Some(edits) = edits {
+            described.review_fix("Complete the cache's key", edits);
+        }
+    }
+
+    /// A tuple, or one value made from names; not a string of anything.
+    fn is_written_out(&self) -> bool {
+        matches!(
+            self.expr.kind,
+            ExprKind::Tuple(_) | ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::FString(_)
+        ) || matches!(&self.expr.kind, ExprKind::Subscript { .. } | ExprKind::Binary { .. })
+            || matches!(&self.expr.kind, ExprKind::Call { func, .. } if func.name().is_some())
+    }
+
+    /// Parameters of the searching function that the space is made from and the key does not have.
+    fn flags(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<&'a str> {
+        let Some(def) = call.around.first() else {
+            return Vec::new();
+        };
+        let own = self.def.is_some_and(|d| d.def_span == def.def_span);
+        let space = if own { bare_space(call) } else { None };
+        let Some(ExprKind::Call { args, .. }) = space.map(|s| &s.kind) else {
+            return Vec::new();
+        };
+        let read = args.iter().flat_map(|a| match &a.value.kind {
+            ExprKind::Name(name) => Some(name.as_str()),
+            _ => None,
+        });
+        read.filter(|n| def.params.iter().any(|p| p.name.name == *n))
+            .filter(|n| !tensors.contains(n) && !self.says.names.contains(n))
+            .collect()
+    }
+
+    /// The key with what it lacks.
+    fn completed(
+        &self,
+        call: &SearchCall<'a>,
+        tensors: &FxHashSet<&'a str>,
+        flags: &[&str],
+    ) -> Option<Edits<'a>> {
+        let ExprKind::Tuple(parts) = &self.expr.kind else {
+            return None;
+        };
+        let def = self.def?;
+        let tensor = || best_tensor(call, def, tensors);
+        let param = |name: &str| def.params.iter().any(|p| p.name.name == name);
+        let mut more: Vec<String> = Vec::new();
+        if !self.says.shape {
+            more.push(format!("tuple({}.shape)", tensor()?));
+        }
+        if !self.says.dtype {
+            more.push(if param("dtype") {
+                "dtype".into()
+            } else {
+                format!("{}.dtype", tensor()?)
+            });
+        }
+        if !self.says.device {
+            more.push(if param("device") {
+                "str(device)".into()
+            } else {
+                format!("str({}.device)", tensor()?)
+            });
+        }
+        more.extend(flags.iter().map(|f| (*f).to_owned()));
+        let last = self.item.place(parts.last()?.span);
+        Some(append(call.file.text, last.end, last.start, &more))
+    }
+}
+
+/// Puts more elements behind the last one of a tuple, in the layout that it has.
+fn append<'t>(text: &'t str, end: u32, last: u32, more: &[String]) -> Edits<'t> {
+    let edits = Edits::new(text);
+    let after = &text[end as usize..];
+    let comma = after.trim_start().starts_with(',');
+    if !comma {
+        return edits.insert(end, format!(", {}", more.join(", ")));
+    }
+    let at = end + (after.find(',').unwrap_or(0) + 1) as u32;
+    let line = rewrite::line_start(text, last) as usize;
+    let own_line = text[line..last as usize].trim().is_empty();
+    let mut added = String::new();
+    for part in more {
+        if own_line {
+            added.push_str(&format!("\n{}{part},", rewrite::indent(text, last)));
+        } else {
+            added.push_str(&format!(" {part},"));
+        }
+    }
+    edits.insert(at, added)
+}
+
+/// A tensor that is there when the key is made: one that the kernel gets, if there is one.
+fn best_tensor<'a>(
+    call: &SearchCall<'a>,
+    def: &'a FunctionDef,
+    tensors: &FxHashSet<&'a str>,
+) -> Option<&'a str> {
+    let is_there = |name: &&str| {
+        tensors.contains(name) && def.params.iter().any(|p| p.name.name == *name)
+    };
+    let args = call.arg(Given::Args)?;
+    let given = call.gives(args);
+    let passed = given.iter().flat_map(|g| match &g.value.kind {
+        ExprKind::Tuple(items) => items.iter().filter_map(|i| i.name()).collect(),
+        _ => Vec::new(),
+    });
+    let first = passed.map(|n| n.as_str()).find(is_there);
+    first.or_else(|| {
+        let mut params = def.params.iter().map(|p| p.name.name.as_str());
+        params.find(is_there)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, fixes, good};
+
+    const HEAD: &str = "from cuda.tile.tune import exhaustive_search\n\n_tuned = {}\n\n";
+
+    /// A launcher whose key is made by these lines.
+    fn keyed(params: &str, lines: &str) -> String {
+        let lines = lines.replace('\n', "\n    ");
+        format!(
+            "{HEAD}def run({params}, s, g, k, c):\n    {lines}\n    if key not in _tuned:\n        \
+             _tuned[key] = exhaustive_search(c, s, g, k, lambda cfg: (x, y))\n    return _tuned[key], x.numel()\n"
+        )
+    }
+
+    #[test]
+    fn each_part_is_missed_by_itself() {
+        for (key, fixed) in [
+            ("(M, N, x.dtype)", "(M, N, x.dtype, str(x.device))"),
+            ("(M, N, str(x.device))", "(M, N, str(x.device), x.dtype)"),
+            ("(x.dtype, str(x.device))", "(x.dtype, str(x.device), tuple(x.shape))"),
+            ("('run', x.dtype, str(x.device),)", "('run', x.dtype, str(x.device), tuple(x.shape),)"),
+            ("(M,)", "(M, x.dtype, str(x.device),)"),
+        ] {
+            let code = keyed("x, y, M, N", &format!("key = {key}"));
+            let marked = code.replace(key, &format!("{key}  # TP106"));
+            fixes(&RULE, &marked, &code.replace(key, fixed));
+        }
+    }
+
+    #[test]
+    fn a_tuple_over_several_lines_keeps_its_layout() {
+        let code = keyed("x, y, M", "key = (\n    M,\n    x.dtype,\n)");
+        let marked = code.replace("key = (\n", "key = (  # TP106\n");
+        let fixed = code.replace("x.dtype,\n", "x.dtype,\n        str(x.device),\n");
+        fixes(&RULE, &marked, &fixed);
+    }
+
+    #[test]
+    fn parameters_called_dtype_and_device_are_used() {
+        let code = keyed("x, y, M, dtype, device", "key = (M, N)");
+        let marked = code.replace("(M, N)", "(M, N)  # TP106");
+        fixes(&RULE, &marked, &code.replace("(M, N)", "(M, N, dtype, str(device))"));
+    }
+
+    #[test]
+    fn a_flag_of_the_space() {
+        let code = "from cuda.tile.tune import exhaustive_search\n\n_tuned = {}\n\n\
+            def run(x, causal, s, g, k, a):\n    key = (x.shape, x.dtype, str(x.device))MARK\n    \
+            if key not in _tuned:\n        configs = list(space(causal))\n        \
+            _tuned[key] = exhaustive_search(configs, s, g, k, a)\n    return _tuned[key]\n";
+        let fixed = code.replace("str(x.device))MARK", "str(x.device), causal)");
+        fixes(&RULE, &code.replace("MARK", "  # TP106"), &fixed);
+        // Derived from it.
+        good(&RULE, &code.replace("MARK", "").replace("str(x.device))", "str(x.device), int(causal))"));
+    }
+
+    #[test]
+    fn every_form_of_cache() {
+        for (ask, keep) in [
+            ("if key not in _tuned:", "_tuned[key] = "),
+            ("best = _tuned.get(key)\n    if best is None:", "best = _tuned[key] = "),
+            ("if key not in self.tuned:", "self.tuned[key] = "),
+            ("if not key in _tuned:", "_tuned[key] = "),
+        ] {
+            bad(&RULE, &format!(
+                "{HEAD}def run(self, x, M, s, g, k, c, a):\n    key = (M, x.dtype)  # TP106\n    {ask}\n        \
+                 {keep}exhaustive_search(c, s, g, k, a)\n    return x.shape\n"
+            ));
+        }
+        // Written in place.
+        bad(&RULE, &format!(
+            "{HEAD}def run(x, M, s, g, k, c, a):\n    if (M, x.dtype) not in _tuned:\n        \
+             r = exhaustive_search(c, s, g, k, a)\n        _tuned[(M, x.dtype)] = r.best.config  # TP106\n    return x.shape\n"
+        ));
+        // An early return; two branches.
+        bad(&RULE, &format!(
+            "{HEAD}def run(x, M, s, g, k, c, a):\n    if M > 4:\n        key = ('big', M)  # TP106\n    else:\n        \
+             key = ('small', M, x.dtype)  # TP106\n    if key in _tuned:\n        return _tuned[key]\n    \
+             _tuned[key] = exhaustive_search(c, s, g, k, a)\n    return x.shape\n"
+        ));
+        // The key comes from a caller.
+        bad(&RULE, &format!(
+            "{HEAD}def tuned(s, g, k, c, a, key):\n    if key not in _tuned:\n        \
+             _tuned[key] = exhaustive_search(c, s, g, k, a)\n    return _tuned[key]\n\n\
+             def run(x, M, s, g, k, c, a):\n    key = (M, x.dtype)  # TP106\n    return tuned(s, g, k, c, a, key)\n"
+        ));
+        bad(&RULE, "from cuda.tile_experimental import autotune_launch\n\ndef run(x, s, g, k, a, c):\n    \
+             autotune_launch(s, g, k, a, search_space=c, key=(x.shape, x.dtype))  # TP106\n");
+    }
+
+    #[test]
+    fn complete_in_some_way() {
+        for key in [
+            "key = (tuple(x.shape), x.dtype, str(x.device))",
+            "key = (M, x.dtype, torch.cuda.current_device())",
+            "key = (M, x.dtype, torch.cuda.get_device_capability())",
+            "key = (M, x.dtype, x.device)",
+            "rows = next_power_of_2(M)\nkey = (rows, x.dtype, x.device.index)",
+            "key = (M,)\nkey = key + (x.dtype, str(x.device))",
+            "key = (M,)\nkey += (x.dtype, str(x.device))",
+            "shape = (M, x.dtype)\nkey = (shape, str(x.device))",
+            "key = f'{M}-{x.dtype}-{x.device}'",
+            "key = make_key(x, y)",
+            "key = (M, *rest)",
+            "key = signature(x)",
+            "key = tuple((t.shape, t.dtype, str(t.device)) for t in (x, y))",
+        ] {
+            good(&RULE, &keyed("x, y, M, rest", key));
+        }
+        good(&RULE, &format!(
+            "{HEAD}def keys(*ts):\n    return tuple((t.shape, t.dtype, str(t.device)) for t in ts)\n\n{}",
+            keyed("x, y", "key = keys(x, y)").trim_start_matches(HEAD)
+        ));
+        // The caller's key is not seen.
+        good(&RULE, &keyed("x, y, key", "pass"));
+        good(&RULE, &keyed("x, y, cache_key", "key = (cache_key, 1)"));
+    }
+
+    #[test]
+    fn what_is_no_tuning_cache() {
+        // A cache of configurations; a search whose result is not kept; a test.
+        good(&RULE, "_c = {}\n\ndef configs(n, m):\n    key = (n, m)\n    if key not in _c:\n        _c[key] = [n]\n    return _c[key]\n");
+        good(&RULE, &format!("{HEAD}def run(x, s, g, k, c, a):\n    out = {{}}\n    out['best'] = exhaustive_search(c, s, g, k, a)\n    return x.shape, out\n"));
+        good(&RULE, &keyed("x, y, M", "key = (M,)").replace("def run", "import pytest\n\ndef run"));
+    }
+}
