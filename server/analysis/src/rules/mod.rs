@@ -46,6 +46,7 @@ rules! {
     tp105_search_space_too_large,
     tp106_cache_key_incomplete,
     tp107_hardcoded_occupancy_while_autotuning,
+    tp108_deprecated_autotune_launch,
     tp109_disable_autotune_missing,
     tp110_search_on_hot_path,
 }
