@@ -226,6 +226,15 @@ mod tests {
     }
 
     #[test]
+    fn other_tests_are_no_cache() {
+        for test in ["force or x.numel() > 4", "force", "x in (1, 2)", "force and key"] {
+            bad(&RULE, &with(&format!(
+                "def run(x, s, key, force):\n    if {test}:\n        tuned = scale.replace_hints(occupancy=x)  # TP101\n    ct.launch(s, (1,), tuned, (x, x, 8))\n"
+            )));
+        }
+    }
+
+    #[test]
     fn not_at_every_call() {
         let launch = "    ct.launch(s, (1,), tuned, (x, x, 8))\n";
         for body in [
@@ -234,6 +243,8 @@ mod tests {
             "    if key in cache:\n        return cache[key]\n    tuned = scale.replace_hints(occupancy=2)\n",
             "    try:\n        tuned = cache[key]\n    except KeyError:\n        tuned = scale.replace_hints(occupancy=2)\n",
             "    tuned = cached_replace_hints(scale, occupancy=2)\n",
+            "    if force or key not in cache:\n        cache[key] = scale.replace_hints(occupancy=2)\n    tuned = cache[key]\n",
+            "    if not force and key in cache:\n        tuned = cache[key]\n    else:\n        tuned = scale.replace_hints(occupancy=2)\n",
         ] {
             good(&RULE, &with(&format!("cache = {{}}\n\n\ndef run(x, s, key):\n{body}{launch}")));
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use tileperf_syntax::Item;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 
 use super::searches::{Given, SearchCall, all_functions, is_test, names};
 use super::spaces::bare_space;
@@ -77,6 +77,7 @@ fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
         for key in keys(&call, &tensors) {
             if seen.insert(key.item.place(key.expr.span)) {
                 key.judge(&call, &tensors, out);
+
             }
         }
     }
@@ -185,6 +186,7 @@ impl<'a> Key<'a> {
             return;
         }
         let flags = self.flags(call, tensors);
+        let dimensions = self.dimensions(call, tensors);
         let mut lacks: Vec<String> = Vec::new();
         if !self.says.shape {
             lacks.push("the shape".into());
@@ -195,15 +197,18 @@ impl<'a> Key<'a> {
         if !self.says.device {
             lacks.push("the device".into());
         }
-        lacks.extend(flags.iter().map(|f| format!("`{f}`, which the search space reads,")));
+        if self.says.shape {
+            lacks.extend(dimensions.iter().map(|d| format!("`{d}` of the grid")));
+        }
+        lacks.extend(flags.iter().map(|f| format!("`{f}` of the space")));
         let Some(last) = lacks.pop() else { return };
         let list = if lacks.is_empty() {
             last
         } else {
             format!("{} and {last}", lacks.join(", "))
         };
-        let list = list.trim_end_matches(',');
-        let edits = self.completed(call, tensors, &flags);
+        let more: Vec<&str> = dimensions.into_iter().chain(flags).collect();
+        let edits = self.completed(call, tensors, &more);
         let described = out.push(
             self.item.place(self.expr.span),
             format!("the tuning cache's key lacks {list}: one case may run with the configuration of another"),
@@ -242,12 +247,36 @@ impl<'a> Key<'a> {
             .collect()
     }
 
+    /// Dimensions that the grid is made from and the key does not have.
+    fn dimensions(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<&'a str> {
+        let (Some(def), Some(grid)) = (call.around.first(), call.arg(Given::Grid)) else {
+            return Vec::new();
+        };
+        if self.says.whole || !self.def.is_some_and(|d| d.def_span == def.def_span) {
+            return Vec::new();
+        }
+        let mut out: Vec<&str> = Vec::new();
+        for given in call.gives(grid) {
+            for name in names(given.value) {
+                let name = name.as_str();
+                let known = given.config.is_some_and(|c| c == name)
+                    || tensors.contains(name)
+                    || self.says.names.contains(name)
+                    || out.contains(&name);
+                if !known && is_dimension(&call.file, def, name, CALLERS) {
+                    out.push(name);
+                }
+            }
+        }
+        out
+    }
+
     /// The key with what it lacks.
     fn completed(
         &self,
         call: &SearchCall<'a>,
         tensors: &FxHashSet<&'a str>,
-        flags: &[&str],
+        names: &[&str],
     ) -> Option<Edits<'a>> {
         let ExprKind::Tuple(parts) = &self.expr.kind else {
             return None;
@@ -273,10 +302,87 @@ impl<'a> Key<'a> {
                 format!("str({}.device)", tensor()?)
             });
         }
-        more.extend(flags.iter().map(|f| (*f).to_owned()));
+        more.extend(names.iter().map(|n| (*n).to_owned()));
         let last = self.item.place(parts.last()?.span);
         Some(append(call.file.text, last.end, last.start, &more))
     }
+}
+
+/// How many callers up a parameter is followed.
+const CALLERS: u32 = 3;
+
+/// Whether a name of a function holds an extent of a tensor: taken from its shape here, or by a
+/// caller of this file that passes it on.
+fn is_dimension(file: &FileContext<'_>, def: &FunctionDef, name: &str, hops: u32) -> bool {
+    if takes(&def.body, name) {
+        return true;
+    }
+    let Some(place) = def.params.iter().position(|p| p.name.name == name) else {
+        return false;
+    };
+    let Some(hops) = hops.checked_sub(1) else {
+        return false;
+    };
+    let mut found = false;
+    for (_, caller) in all_functions(file) {
+        walk(&caller.body, &mut |expr, _| {
+            if let ExprKind::Call { func, args } = &expr.kind
+                && func.name().is_some_and(|n| *n == def.name.name)
+                && let Some(given) = argument(args, Some(place), name)
+            {
+                found |= is_extent(given)
+                    || (given.name()).is_some_and(|n| is_dimension(file, caller, n, hops));
+            }
+        });
+    }
+    found
+}
+
+/// `x.shape[0]`, `x.size(0)`.
+fn is_extent(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Subscript { value, .. } => is_shape(value),
+        ExprKind::Call { func, args } => {
+            !args.is_empty() && func.last_ident().is_some_and(|i| i.name == "size")
+        }
+        _ => false,
+    }
+}
+
+fn is_shape(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Attribute { attr, .. } => attr.name == "shape",
+        ExprKind::Call { func, args } => {
+            args.is_empty() && func.last_ident().is_some_and(|i| i.name == "size")
+        }
+        // `x.shape[-2:]`
+        ExprKind::Subscript { value, index } => {
+            is_shape(value) && matches!(index.first().map(|i| &i.kind), Some(ExprKind::Slice { .. }))
+        }
+        _ => false,
+    }
+}
+
+/// Whether statements take a name from a shape.
+fn takes(body: &[Stmt], name: &str) -> bool {
+    body.iter().any(|stmt| {
+        let here = match &stmt.kind {
+            StmtKind::Assign { targets, value } => targets.iter().any(|target| match &target.kind {
+                ExprKind::Name(bound) => bound == name && is_extent(value),
+                ExprKind::Tuple(parts) => {
+                    let part = parts.iter().position(|p| p.name().is_some_and(|n| n == name));
+                    part.is_some_and(|place| match &value.kind {
+                        ExprKind::Tuple(values) => values.get(place).is_some_and(is_extent),
+                        _ => is_shape(value),
+                    })
+                }
+                _ => false,
+            }),
+            _ => false,
+        };
+        let nested = matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_));
+        here || !nested && stmt.blocks().into_iter().any(|b| takes(b, name))
+    })
 }
 
 /// Puts more elements behind the last one of a tuple, in the layout that it has.
@@ -379,6 +485,35 @@ mod tests {
         fixes(&RULE, &code.replace("MARK", "  # TP106"), &fixed);
         // Derived from it.
         good(&RULE, &code.replace("MARK", "").replace("str(x.device))", "str(x.device), int(causal))"));
+    }
+
+    #[test]
+    fn a_dimension_of_the_grid() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "{HEAD}def tuned(x, rows, cols, s, k, c, a):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = exhaustive_search(c, s, lambda cfg: (rows, cols // cfg), k, a)\n    return _tuned[key]\n\n\
+                 def run(x, s, k, c, a):\n    rows, cols = x.shape\n    return tuned(x, rows, cols, s, k, c, a)\n"
+            )
+        };
+        let complete = "(rows, cols, x.dtype, str(x.device))";
+        good(&RULE, &code(complete, ""));
+        fixes(
+            &RULE,
+            &code("(cols, x.dtype, str(x.device))", "  # TP106"),
+            &code("(cols, x.dtype, str(x.device), rows)", ""),
+        );
+        for taken in ["cols = x.shape[1]", "cols = x.size(1)", "rows, cols = x.size()", "_, cols = x.shape[-2:]", "n, cols = 1, x.shape[1]"] {
+            bad(&RULE, &format!(
+                "{HEAD}def run(x, s, k, c, a):\n    {taken}\n    key = (x.numel(), x.dtype, str(x.device))  # TP106\n    if key not in _tuned:\n        \
+                 def grid(cfg):\n            return (cols,)\n        _tuned[key] = exhaustive_search(c, s, grid, k, a)\n"
+            ));
+        }
+        // What callers calculate may follow from the key; what is derived from it does.
+        good(&RULE, &code("(cols, x.dtype, str(x.device))", "").replace("rows, cols = x.shape", "cols = x.shape[1]\n    rows = cols * 2"));
+        good(&RULE, &code("(x.shape, x.dtype, str(x.device))", ""));
+        bad(&RULE, &code("(x.shape[0], x.dtype, str(x.device))", "  # TP106"));
+        good(&RULE, &code("(half, cols, x.dtype, str(x.device))", "").replace("    key =", "    half = rows // 2\n    key ="));
     }
 
     #[test]

@@ -72,6 +72,8 @@ fn looks_up(call: &SearchCall<'_>, cache: &Expr, key: &Expr) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Says<'a> {
     pub(super) shape: bool,
+    /// All extents of some tensor.
+    pub(super) whole: bool,
     pub(super) dtype: bool,
     pub(super) device: bool,
     /// Names that it is made of, directly or through others.
@@ -136,8 +138,15 @@ impl<'a> KeyScope<'_, 'a> {
         };
         match &expr.kind {
             ExprKind::Name(name) => self.name(name, depth, says),
+            // One extent.
+            ExprKind::Subscript { value, .. }
+                if (value.last_ident()).is_some_and(|i| i.name == "shape") =>
+            {
+                says.shape = true;
+            }
             ExprKind::Attribute { value, attr } => {
                 says.word(&attr.name, hops);
+                says.whole |= attr.name == "shape";
                 match attr.name.as_str() {
                     "dtype" | "device" | "is_cuda" => {
                         says.names.extend(value.name().map(SmolStr::as_str));
@@ -180,6 +189,7 @@ impl<'a> KeyScope<'_, 'a> {
             walk(&helper.body, &mut |expr, _| {
                 if let ExprKind::Attribute { attr, .. } = &expr.kind {
                     says.word(&attr.name, depth);
+                    says.whole |= attr.name == "shape";
                 }
             });
             for value in returns(&helper.body) {
