@@ -1,13 +1,15 @@
 //! What a search is given, as the rules about autotuning see it: its arguments, what names stand
 //! for, what its callbacks give.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, Span};
 
-use super::FileContext;
 use super::context::functions;
+use super::{FileContext, KernelFacts};
 use crate::body::{argument, bindings, walk};
 use crate::model::{Search, SearchApi};
 
@@ -204,6 +206,29 @@ impl<'a> SearchCall<'a> {
                         value: body,
                     });
                 }
+            }
+        }
+        out
+    }
+
+    /// Names among the arguments of the trials that a kernel uses as arrays.
+    pub(super) fn array_args(&self, kernels: &[Arc<KernelFacts>]) -> Vec<&'a str> {
+        let mut out = Vec::new();
+        let Some(args) = self.arg(Given::Args) else {
+            return out;
+        };
+        for given in self.gives(args) {
+            let ExprKind::Tuple(parts) = &given.value.kind else {
+                continue;
+            };
+            let whole = |k: &&Arc<KernelFacts>| k.params.len() == parts.len();
+            for kernel in kernels.iter().filter(whole) {
+                let Some(device) = &kernel.device else {
+                    continue;
+                };
+                let pairs = kernel.params.iter().zip(parts);
+                let arrays = pairs.filter(|(p, _)| device.body.arrays.contains(&p.name));
+                out.extend(arrays.filter_map(|(_, a)| a.name()).map(SmolStr::as_str));
             }
         }
         out

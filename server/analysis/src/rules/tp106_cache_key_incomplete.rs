@@ -64,7 +64,7 @@ rule! {
     Workspace(check)
 }
 
-fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
+fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
     if is_test(file) {
         return;
     }
@@ -73,7 +73,8 @@ fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
         let Some(call) = SearchCall::of(file, search) else {
             continue;
         };
-        let tensors = call.tensors();
+        let mut tensors = call.tensors();
+        tensors.extend(call.array_args(&links.kernels(&search.candidates)));
         for key in keys(&call, &tensors) {
             if seen.insert(key.item.place(key.expr.span)) {
                 key.judge(&call, &tensors, out);
@@ -466,6 +467,18 @@ mod tests {
         let marked = code.replace("key = (\n", "key = (  # TP106\n");
         let fixed = code.replace("x.dtype,\n", "x.dtype,\n        str(x.device),\n");
         fixes(&RULE, &marked, &fixed);
+    }
+
+    #[test]
+    fn what_the_kernel_uses_as_an_array_is_a_tensor() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "import cuda.tile as ct\n{HEAD}@ct.kernel\ndef copy(x, y):\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (64,)))\n\n\
+                 def run(n, a, b, s, g, c):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = exhaustive_search(c, s, g, copy, lambda cfg: (a, b))\n    return _tuned[key]\n"
+            )
+        };
+        fixes(&RULE, &code("(n,)", "  # TP106"), &code("(n, a.dtype, str(a.device),)", ""));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 use tileperf_syntax::Span;
-use tileperf_syntax::ast::{Expr, ExprKind};
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::searches::{Given, SearchCall, is_test, returns};
 use crate::model::{Hint, Kernel};
@@ -75,7 +75,7 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
         let Some(call) = SearchCall::of(file, search) else {
             continue;
         };
-        let tuned = tuned_hints(&call);
+        let tuned = tuned_hints(&call, links);
         if tuned.is_empty() {
             continue;
         }
@@ -113,7 +113,7 @@ fn report(call: &SearchCall<'_>, kernel: &Kernel, hint: &Hint, out: &mut Finding
 }
 
 /// Hints that the search's `hints_fn` gives.
-fn tuned_hints(call: &SearchCall<'_>) -> Vec<SmolStr> {
+fn tuned_hints(call: &SearchCall<'_>, links: &dyn Links) -> Vec<SmolStr> {
     let mut out = Vec::new();
     let Some(hints) = call.arg(Given::Hints) else {
         return out;
@@ -121,7 +121,43 @@ fn tuned_hints(call: &SearchCall<'_>) -> Vec<SmolStr> {
     for given in call.gives(hints) {
         collect(call, given.value, true, &mut out);
     }
+    if let Some(name) = call.follow(hints).name() {
+        // A dictionary filled step by step with what the configuration has.
+        let mut filled = Vec::new();
+        for (_, def) in call.functions(name) {
+            fills(&def.body, &mut filled);
+        }
+        if !filled.is_empty() {
+            let fields = fields(call, links);
+            out.extend(filled.into_iter().filter(|f| fields.contains(f)));
+        }
+    }
     out
+}
+
+/// `hints["occupancy"] = cfg.occupancy`
+fn fills(body: &[Stmt], out: &mut Vec<SmolStr>) {
+    for stmt in body {
+        if let StmtKind::Assign { targets, .. } = &stmt.kind {
+            out.extend(targets.iter().filter_map(|t| match &t.kind {
+                ExprKind::Subscript { index, .. } => match &index.first()?.kind {
+                    ExprKind::Str(name) => Some(SmolStr::from(name.as_str())),
+                    _ => None,
+                },
+                _ => None,
+            }));
+        }
+        stmt.blocks().into_iter().for_each(|b| fills(b, out));
+    }
+}
+
+/// The fields that the search's configurations have.
+fn fields(call: &SearchCall<'_>, links: &dyn Links) -> Vec<SmolStr> {
+    let spaces = call.search.spaces.iter().filter_map(|s| links.space(s));
+    let by_arch = spaces.flat_map(|s| s.by_arch);
+    by_arch
+        .flat_map(|(_, space)| space.fields().into_iter().map(|f| f.name))
+        .collect()
 }
 
 fn collect(call: &SearchCall<'_>, value: &Expr, follow: bool, out: &mut Vec<SmolStr>) {
@@ -223,6 +259,21 @@ mod tests {
                 &tuned(after, hints, ""),
             );
         }
+    }
+
+    #[test]
+    fn hints_filled_step_by_step() {
+        let code = |fields: &str, mark: &str| {
+            format!(
+                "from cuda.tile.tune import exhaustive_search\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\n\n\
+                 @ct.kernel(occupancy=4)\ndef copy(x, y):{mark}\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (64,)))\n\n\
+                 def hints(cfg):\n    out = {{}}\n    if getattr(cfg, 'occupancy', None):\n        out['occupancy'] = cfg.occupancy\n    return out\n\n\
+                 def tune(x, y, s, g):\n    space = [C({fields}=w) for w in (4, 8)]\n    \
+                 return exhaustive_search(space, s, g, copy, lambda cfg: (x, y), hints)\n"
+            )
+        };
+        crate::rules::testing::bad(&RULE, &code("occupancy", "  # TP107"));
+        good(&RULE, &code("num_worker_warps", ""));
     }
 
     #[test]
