@@ -1,18 +1,18 @@
 //! A search that has nothing to try.
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, Span};
 
-use super::searches::{Given, SearchCall, is_test};
+use super::searches::{Given, SearchCall, is_test, names};
 use super::spaces::{Taken, bare_space, listed, searches_of, taken};
 use crate::arch::Arch;
 use crate::body::walk;
-use crate::eval::{Config, Known, SpaceCount};
+use crate::eval::{Config, Known, Note, SpaceCount};
 use crate::model::{Space, SpaceKind, SpaceRef};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, Links, SpaceFacts};
+use crate::rules::{FileContext, Findings, Links, Severity, SpaceFacts};
 
 rule! {
     /// On some architecture, or for some input, a search space has no configuration, and nothing
@@ -102,13 +102,12 @@ fn report(
         .map(|(arch, s)| (*arch, &s.count))
         .filter(|(_, c)| !c.guarded)
         .collect();
-    // Only what holds for every input: what an input may be, its callers know.
     let empty: Vec<Arch> = (counts.iter())
         .filter(|(_, c)| c.is_surely_empty())
         .map(|(arch, _)| *arch)
         .collect();
     let Some(first) = counts.iter().find(|(_, c)| c.is_surely_empty()) else {
-        return;
+        return report_may(file, space, &counts, search, out);
     };
     let why = cause(file, space, first.1)
         .map(|text| format!(": `{text}` does not hold there"))
@@ -133,6 +132,92 @@ fn report(
     if let Some(edits) = fallback(file, space, facts, search) {
         described.review_fix("Add a configuration for the other architectures", edits);
     }
+}
+
+/// For some input nothing is left: a warning, since callers may know that it does not occur.
+fn report_may(
+    file: &FileContext<'_>,
+    space: &Space,
+    counts: &[(Arch, &SpaceCount)],
+    search: &SearchCall<'_>,
+    out: &mut Findings<'_>,
+) {
+    let vague = |c: &SpaceCount| {
+        (c.why.iter()).any(|n| {
+            matches!(n, Note::UnknownFilter(_) | Note::UnknownLength(_) | Note::TooMuch)
+        })
+    };
+    let found = counts.iter().find(|(_, c)| c.reached && c.empty.is_some());
+    let Some((_, count)) = found.filter(|(_, c)| !vague(c)) else {
+        return;
+    };
+    let tests = emptying(file, space, count);
+    let Some(last) = tests.last().filter(|_| !is_checked(search)) else {
+        return;
+    };
+    out.push(
+        space.name_span,
+        format!(
+            "`{}` may have no configuration: the test `{last}` can leave none for some inputs, and the search then raises",
+            space.name
+        ),
+    )
+    .related(search.search.callee_span, "searched here")
+    .severity(Severity::Warning);
+}
+
+/// The tests that leave nothing, as written; none if one of them calls what is not known.
+fn emptying<'a>(file: &FileContext<'a>, space: &Space, count: &SpaceCount) -> Vec<&'a str> {
+    let mut out = Vec::new();
+    let Some((number, item)) = file.item(space.span) else {
+        return out;
+    };
+    let causes = count.empty.iter().flat_map(|e| &e.causes);
+    for cause in causes {
+        let place = item.place(cause.place.span);
+        let test = file.expr(place).map(|t| t.node);
+        let known = cause.place.item as usize == number
+            && space.span.contains(place)
+            && test.is_some_and(|t| !calls_unknown(t));
+        if !known {
+            return Vec::new();
+        }
+        out.push(file.source(place));
+    }
+    out
+}
+
+fn calls_unknown(test: &Expr) -> bool {
+    let mut found = false;
+    test.walk(&mut |e| {
+        if let ExprKind::Call { func, .. } = &e.kind {
+            found |= !func.name().is_some_and(|n| {
+                matches!(n.as_str(), "min" | "max" | "len" | "abs" | "int")
+            });
+        }
+    });
+    found
+}
+
+/// Whether the function that searches checks what it makes the space from.
+fn is_checked(search: &SearchCall<'_>) -> bool {
+    let Some(ExprKind::Call { args, .. }) = bare_space(search).map(|s| &s.kind) else {
+        return false;
+    };
+    let inputs: Vec<&SmolStr> = args.iter().flat_map(|a| names(&a.value)).collect();
+    let about = |test: &Expr| names(test).iter().any(|n| inputs.contains(n));
+    let raises = |body: &[Stmt]| body.iter().any(|s| matches!(s.kind, StmtKind::Raise(_)));
+    let mut found = false;
+    walk(search.body(), &mut |_, place| {
+        found |= place.stmt().is_some_and(|s| match &s.kind {
+            StmtKind::Assert { test, .. } => about(test),
+            StmtKind::If { branches, .. } => {
+                branches.iter().any(|(test, body)| about(test) && raises(body))
+            }
+            _ => false,
+        });
+    });
+    found
 }
 
 /// The test that keeps every configuration out, if it stands in the space.
@@ -288,6 +373,7 @@ fn written(file: &FileContext<'_>, space: &Space, config: &Config) -> Option<Str
 #[cfg(test)]
 mod tests {
     use super::RULE;
+    use crate::rules::Severity;
     use crate::rules::testing::{bad, fixes, good};
 
     const HEAD: &str = "from cuda.tile.tune import exhaustive_search\nimport torch\n\
@@ -352,9 +438,27 @@ mod tests {
     }
 
     #[test]
+    fn for_some_inputs() {
+        let sized = "def configs(n):MARK\n    for b in (32, 64):\n        if b <= n:\n            yield C(b=b)\n";
+        let (_, found) = bad(&RULE, &searched(&sized.replace("MARK", "  # TP102"), "list(configs(s))"));
+        assert!(found[0].message.contains("`b <= n`"), "{found:?}");
+        assert_eq!(found[0].severity, Severity::Warning);
+        assert!(found[0].fixes.is_empty());
+        let quiet = sized.replace("MARK", "");
+        // Checked before; guarded; by something unknown.
+        for check in ["assert n >= 32", "if n < 32:\n        raise ValueError(n)"] {
+            good(&RULE, &format!(
+                "{HEAD}{quiet}\ndef tune(n, s, g, k, a):\n    {check}\n    return exhaustive_search(list(configs(n)), s, g, k, a)\n"
+            ));
+        }
+        good(&RULE, &searched(&quiet, "list(configs(s)) or [C(b=32)]"));
+        good(&RULE, &searched(&quiet.replace("if b <= n", "if fits(b, n)"), "list(configs(s))"));
+        good(&RULE, &searched(&quiet.replace("(32, 64)", "n.sizes"), "list(configs(s))"));
+    }
+
+    #[test]
     fn not_surely_empty() {
         good(&RULE, &searched(&(HOPPER.replace("  # TP102", "") + "    else:\n        yield C(n=1)\n"), "list(configs())"));
-        good(&RULE, &searched("def configs(n):\n    for b in (32, 64):\n        if b <= n:\n            yield C(b=b)\n", "list(configs(s))"));
         good(&RULE, &searched("def configs():\n    if torch.cuda.get_device_capability()[0] != 9:\n        \
             raise NotImplementedError\n    yield C(n=1)\n", "list(configs())"));
         good(&RULE, &searched("from other import configs\n", "list(configs())"));
