@@ -1,6 +1,5 @@
 //! Walking the expressions of a function with the statements around them.
 
-use smol_str::SmolStr;
 use tileperf_syntax::ast::{Clause, Expr, ExprKind, Stmt, StmtKind};
 
 /// Where an expression stands.
@@ -51,7 +50,7 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
 }
 
 /// The only value that a local name is ever given, if nothing else binds or changes it.
-pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
+pub fn only_value<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
     let mut found = None;
     let mut times = 0;
     bindings(body, name, &mut |value| {
@@ -62,22 +61,27 @@ pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Exp
 }
 
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
-fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&'a Expr>)) {
+/// Definitions within are not entered.
+pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(Option<&'a Expr>)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
                 for target in targets {
-                    if target.name() == Some(name) {
+                    if target.name().is_some_and(|n| n == name) {
                         visit(Some(value));
                     } else if binds(target, name) {
                         visit(None);
                     }
                 }
             }
-            StmtKind::AnnAssign { target, value, .. } if target.name() == Some(name) => {
+            StmtKind::AnnAssign { target, value, .. }
+                if target.name().is_some_and(|n| n == name) =>
+            {
                 visit(value.as_ref());
             }
-            StmtKind::AugAssign { target, .. } if target.name() == Some(name) => visit(None),
+            StmtKind::AugAssign { target, .. } if target.name().is_some_and(|n| n == name) => {
+                visit(None)
+            }
             StmtKind::For { target, .. } if binds(target, name) => visit(None),
             StmtKind::With { items, .. } => {
                 let bound = |(_, target): &(Expr, Option<Expr>)| {
@@ -87,13 +91,13 @@ fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&
                     visit(None);
                 }
             }
-            StmtKind::FunctionDef(def) if def.name.name == *name => visit(None),
+            StmtKind::FunctionDef(def) if def.name.name == name => visit(None),
             _ => {}
         }
         let mut walrus = false;
         stmt.own_exprs(&mut |e| {
             e.walk(&mut |e| match &e.kind {
-                ExprKind::Named { target, .. } => walrus |= target.name == *name,
+                ExprKind::Named { target, .. } => walrus |= target.name == name,
                 ExprKind::Comprehension { clauses, .. } => {
                     walrus |= clauses
                         .iter()
@@ -114,7 +118,7 @@ fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&
 }
 
 /// Whether a target of an assignment binds a name.
-fn binds(target: &Expr, name: &SmolStr) -> bool {
+fn binds(target: &Expr, name: &str) -> bool {
     match &target.kind {
         ExprKind::Name(bound) => bound == name,
         ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().any(|i| binds(i, name)),

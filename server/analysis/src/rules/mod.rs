@@ -9,12 +9,16 @@ mod doc;
 mod finding;
 mod fixes;
 mod markdown;
+mod remake;
 mod rule;
+mod searches;
+mod spaces;
 pub mod suppress;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod tune_cache;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use context::{
@@ -38,6 +42,15 @@ macro_rules! rules {
 
 rules! {
     tp101_replace_hints_hot_path,
+    tp102_empty_search_space,
+    tp103_inplace_autotune_no_split,
+    tp104_generator_search_space,
+    tp105_search_space_too_large,
+    tp106_cache_key_incomplete,
+    tp107_hardcoded_occupancy_while_autotuning,
+    tp108_deprecated_autotune_launch,
+    tp109_disable_autotune_missing,
+    tp110_search_on_hot_path,
 }
 
 /// The rule of a code or slug.
