@@ -52,13 +52,18 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
 
 /// The only value that a local name is ever given, if nothing else binds or changes it.
 pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
-    let mut found = None;
-    let mut times = 0;
-    bindings(body, name, &mut |value| {
-        times += 1;
-        found = value;
-    });
-    found.filter(|_| times == 1)
+    match values(body, name).as_slice() {
+        [one] => *one,
+        _ => None,
+    }
+}
+
+/// What statements bind a name to, once for each place that does: the value of a plain assignment,
+/// nothing for any other form.
+pub fn values<'a>(body: &'a [Stmt], name: &SmolStr) -> Vec<Option<&'a Expr>> {
+    let mut found = Vec::new();
+    bindings(body, name, &mut |value| found.push(value));
+    found
 }
 
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
@@ -67,11 +72,7 @@ fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
                 for target in targets {
-                    if target.name() == Some(name) {
-                        visit(Some(value));
-                    } else if binds(target, name) {
-                        visit(None);
-                    }
+                    assigned(target, value, name, visit);
                 }
             }
             StmtKind::AnnAssign { target, value, .. } if target.name() == Some(name) => {
@@ -110,6 +111,27 @@ fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&
                 bindings(inner, name, visit);
             }
         }
+    }
+}
+
+/// What an assignment gives a name: of `a, b = x, y`, to each its own.
+fn assigned<'a>(
+    target: &Expr,
+    value: &'a Expr,
+    name: &SmolStr,
+    visit: &mut dyn FnMut(Option<&'a Expr>),
+) {
+    if target.name() == Some(name) {
+        return visit(Some(value));
+    }
+    match (&target.kind, &value.kind) {
+        (ExprKind::Tuple(targets), ExprKind::Tuple(values)) if targets.len() == values.len() => {
+            for (target, value) in targets.iter().zip(values) {
+                assigned(target, value, name, visit);
+            }
+        }
+        _ if binds(target, name) => visit(None),
+        _ => {}
     }
 }
 

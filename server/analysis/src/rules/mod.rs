@@ -7,6 +7,7 @@ mod check;
 mod context;
 mod doc;
 mod finding;
+mod host;
 mod markdown;
 mod rule;
 pub mod suppress;
@@ -14,6 +15,7 @@ pub mod suppress;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod tuned;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use context::{
@@ -36,6 +38,22 @@ macro_rules! rules {
 
 rules! {
     tp101_replace_hints_hot_path,
+    tp111_original_config_missing,
+    tp112_narrow_search_space,
+    tp113_cache_key_identity,
+    tp114_dict_search_space,
+    tp115_tuned_hints_dropped,
+    tp116_cold_process_timing,
+    tp117_profiler_sees_search,
+    tp118_tuning_result_attribute,
+    tp301_num_ctas_arch,
+    tp303_hardcoded_sm_count,
+    tp304_host_sync_in_launch,
+    tp401_gather_contiguous,
+    tp402_one_block_per_row_grid,
+    tp403_no_autotune,
+    tp405_while_grid_stride,
+    tp408_no_swizzle,
 }
 
 /// The rule of a code or slug.
