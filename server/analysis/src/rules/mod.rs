@@ -47,6 +47,7 @@ rules! {
     tp117_profiler_sees_search,
     tp118_tuning_result_attribute,
     tp301_num_ctas_arch,
+    tp302_tile_over_budget,
     tp303_hardcoded_sm_count,
     tp304_host_sync_in_launch,
     tp401_gather_contiguous,

@@ -223,6 +223,16 @@ mod tests {
     }
 
     #[test]
+    fn a_space_chosen_by_the_device() {
+        bad(
+            &RULE,
+            &format!(
+                "{HEAD}def old():\n    yield C(TILE_M=64)\n\ndef new():  # TP112\n    yield C(TILE_M=64)\n\ndef tune(cap):\n    fn = old if cap[0] != 10 else new\n    return exhaustive_search(list(fn()), s, g, matmul, a)\n"
+            ),
+        );
+    }
+
+    #[test]
     fn other_kernels_and_spaces() {
         for (space, _) in SPACES {
             good(&RULE, &code(&format!("SPACE = {space}\n"), "copy"));
@@ -244,6 +254,19 @@ mod tests {
                 "{HEAD}def space():\n    if torch.cuda.get_device_capability()[0] in (10, 11):\n        for n in (1, 2):\n            for t in (64, 128):\n                yield C(TILE_M=t, num_ctas=n, occupancy=n)\n    else:\n        yield C(TILE_M=64, num_ctas=1, occupancy=1)\n\nexhaustive_search(list(space()), s, g, matmul, a)\n"
             ),
         );
+        // The narrow one is for others.
+        for choice in [
+            "(old if torch.cuda.get_device_capability()[0] < 9 else new)()",
+            "(new if cap >= (10, 0) else old)()",
+            "fn()",
+        ] {
+            good(
+                &RULE,
+                &format!(
+                    "{HEAD}def old():\n    yield C(TILE_M=64, num_ctas=1, occupancy=1)\n\ndef new():\n    for n in (1, 2):\n        for t in (64, 128):\n            yield C(TILE_M=t, num_ctas=n, occupancy=n)\n\ndef tune(major, cap):\n    fn = old if major < 10 else new\n    return exhaustive_search(list({choice}), s, g, matmul, a)\n"
+                ),
+            );
+        }
         // Given for all candidates alike.
         good(
             &RULE,

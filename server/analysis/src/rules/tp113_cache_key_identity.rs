@@ -65,7 +65,8 @@ fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
     let searchers: Vec<&str> = (file.model.searches.iter())
         .map(|s| s.function.rsplit('.').next().unwrap_or_default())
         .collect();
-    let mut keys: Vec<InItem<'_, Expr>> = Vec::new();
+    let mut searching: Vec<Key<'_>> = Vec::new();
+    let mut others: Vec<Key<'_>> = Vec::new();
     for def in host::functions(file) {
         let body = def.with(def.node.body.as_slice());
         let mut found = Vec::new();
@@ -74,38 +75,53 @@ fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
             found.extend(key(expr));
             if let ExprKind::Call { func, .. } = &expr.node.kind {
                 let at = expr.place(expr.node.span);
-                searches |= func.last_ident().is_some_and(|i| searchers.contains(&i.name.as_str()))
+                let called = func.last_ident();
+                searches |= called.is_some_and(|i| searchers.contains(&i.name.as_str()))
                     || file.model.searches.iter().any(|s| s.span == at);
             }
         });
         if searches {
-            keys.extend(found);
+            searching.extend(found);
+        } else {
+            others.extend(found);
         }
     }
+    // The same cache is read elsewhere, by a key made again.
+    others.retain(|other| searching.iter().any(|s| s.cache == other.cache));
+    let keys = searching.into_iter().chain(others).map(|k| k.key);
     let mut said: Vec<Span> = Vec::new();
     for key in keys {
         identities(file, key, 3, &mut said, out);
     }
 }
 
+/// What a cache is asked for.
+struct Key<'a> {
+    cache: String,
+    key: InItem<'a, Expr>,
+}
+
 /// What a cache is asked for: `key` of `cache[key]`, `cache.get(key)`, `key in cache`.
-fn key<'a>(expr: InItem<'a, Expr>) -> Option<InItem<'a, Expr>> {
-    let node = match &expr.node.kind {
-        ExprKind::Subscript { value, index } if is_cache(value) => match index.as_slice() {
-            [key] => key,
+fn key<'a>(expr: InItem<'a, Expr>) -> Option<Key<'a>> {
+    let (cache, key) = match &expr.node.kind {
+        ExprKind::Subscript { value, index } => match index.as_slice() {
+            [key] => (&**value, key),
             _ => return None,
         },
         ExprKind::Compare { first, rest } => match rest.as_slice() {
-            [(op, right)] if matches!(op.as_str(), "in" | "not in") && is_cache(right) => first,
+            [(op, right)] if matches!(op.as_str(), "in" | "not in") => (right, &**first),
             _ => return None,
         },
-        ExprKind::Call { args, .. } => match host::method(expr.node)? {
-            (base, "get" | "setdefault", _) if is_cache(base) => &args.first()?.value,
+        ExprKind::Call { .. } => match host::method(expr.node)? {
+            (base, "get" | "setdefault", [first, ..]) => (base, &first.value),
             _ => return None,
         },
         _ => return None,
     };
-    Some(expr.with(node))
+    Some(Key {
+        cache: cache.dotted().filter(|_| is_cache(cache))?,
+        key: expr.with(key),
+    })
 }
 
 /// Whether an expression is called like a cache.
@@ -273,6 +289,20 @@ mod tests {
         bad(
             &RULE,
             "from cuda.tile.tune import exhaustive_search\ndef tune(x):\n    return exhaustive_search(c, s, g, k, a).best.config\n\nclass Op:\n    def run(self, x):\n        if self.tuned.get((x.shape, id(x))) is None:  # TP113\n            self.tuned[x.shape, 1] = tune(x)\n",
+        );
+    }
+
+    #[test]
+    fn the_same_cache_read_in_another_function() {
+        let other = "\ndef read(x):\n    return _cache[x.shape, 1], _cache[(x.shape, x.device)]";
+        bad(
+            &RULE,
+            &format!("{}{other}  # TP113\n", code("(x.shape, str(x.device))")),
+        );
+        let other = other.replace("_cache", "_other_cache");
+        good(
+            &RULE,
+            &format!("{}{other}\n", code("(x.shape, str(x.device))")),
         );
     }
 

@@ -42,6 +42,11 @@ const KNOWN: [i64; 12] = [78, 84, 108, 114, 128, 132, 142, 144, 148, 152, 170, 1
 const ASK: &str = "torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count";
 
 fn check(item: &ItemContext<'_>, out: &mut Findings<'_>) {
+    // Kernels in CUDA's own Python language are another matter.
+    let imports = || item.module.imports.values();
+    if imports().any(|p| p.starts_with("cuda.lang")) && !imports().any(|p| p.starts_with("cuda.tile")) {
+        return;
+    }
     block(item, item.body, out);
 }
 
@@ -284,6 +289,11 @@ mod tests {
         ] {
             good(&RULE, &format!("{code}\n"));
         }
+    }
+
+    #[test]
+    fn not_for_kernels_of_another_language() {
+        good(&RULE, "import torch\nimport cuda.lang as cl\nNUM_SMS = 148\n");
     }
 
     #[test]

@@ -43,9 +43,14 @@ pub(super) fn searched<'a>(file: &FileContext<'a>, links: &dyn Links) -> Vec<Sea
     let mut out = Vec::new();
     for search in file.model.searches.iter().filter(|s| !s.stale) {
         for space in &search.spaces {
-            let Some(facts) = links.space(space) else {
+            let Some(mut facts) = links.space(space) else {
                 continue;
             };
+            if let Some(taken) = choice(file, search, &facts.name) {
+                facts
+                    .by_arch
+                    .retain(|(arch, _)| taken(*arch) != Some(false));
+            }
             let span = facts.name_here.unwrap_or(search.space_span);
             out.push(Searched {
                 search,
@@ -55,6 +60,103 @@ pub(super) fn searched<'a>(file: &FileContext<'a>, links: &dyn Links) -> Vec<Sea
         }
     }
     out
+}
+
+/// Of `(old_space if capability[0] < 9 else new_space)()`: whether an architecture takes the space
+/// of that name.
+fn choice<'a>(
+    file: &FileContext<'a>,
+    search: &Search,
+    name: &str,
+) -> Option<impl Fn(Arch) -> Option<bool> + 'a> {
+    let mut at = file.expr(search.space_span)?;
+    for _ in 0..4 {
+        at = host::follow(file, at);
+        match &at.node.kind {
+            ExprKind::Call { func, args } => {
+                match (func.name().map(SmolStr::as_str), args.as_slice()) {
+                    (Some("list" | "tuple"), [only]) => at = at.with(&only.value),
+                    _ => at = at.with(&**func),
+                }
+            }
+            ExprKind::Conditional { test, body, orelse } => {
+                let names = |branch: &Expr| {
+                    let mut named = false;
+                    branch.walk(&mut |e| named |= e.last_ident().is_some_and(|i| i.name == name));
+                    named
+                };
+                let first = names(body);
+                if first == names(orelse) {
+                    return None;
+                }
+                return Some(move |arch| Some(capable(test, arch)? == first));
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether a test of the device's capability holds: `capability[0] < 9`, `major >= 10`,
+/// `capability == (9, 0)`.
+fn capable(test: &Expr, arch: Arch) -> Option<bool> {
+    let ExprKind::Compare { first, rest } = &test.kind else {
+        return None;
+    };
+    let [(op, right)] = rest.as_slice() else {
+        return None;
+    };
+    let (major, minor) = arch.capability();
+    let pair = (i64::from(major), i64::from(minor));
+    let ordering = match (&first.kind, &right.kind) {
+        (ExprKind::Subscript { value, index }, ExprKind::Int(number)) if is_capability(value) => {
+            match index.as_slice() {
+                [
+                    Expr {
+                        kind: ExprKind::Int(0),
+                        ..
+                    },
+                ] => pair.0.cmp(number),
+                _ => return None,
+            }
+        }
+        (ExprKind::Name(name), ExprKind::Int(number)) if name == "major" => pair.0.cmp(number),
+        (_, ExprKind::Tuple(parts)) if is_capability(first) => match parts.as_slice() {
+            [
+                Expr {
+                    kind: ExprKind::Int(a),
+                    ..
+                },
+                Expr {
+                    kind: ExprKind::Int(b),
+                    ..
+                },
+            ] => pair.cmp(&(*a, *b)),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(match op.as_str() {
+        "<" => ordering.is_lt(),
+        "<=" => ordering.is_le(),
+        ">" => ordering.is_gt(),
+        ">=" => ordering.is_ge(),
+        "==" => ordering.is_eq(),
+        "!=" => ordering.is_ne(),
+        _ => return None,
+    })
+}
+
+/// Whether an expression is called like the device's capability, or asks for it.
+fn is_capability(expr: &Expr) -> bool {
+    let expr = match &expr.kind {
+        ExprKind::Call { func, .. } => func,
+        _ => expr,
+    };
+    expr.last_ident().is_some_and(|ident| {
+        let lower = ident.name.to_ascii_lowercase();
+        lower.contains("cap") || lower == "cc"
+    })
 }
 
 /// Whether a field of a configuration is a tile's extent.
