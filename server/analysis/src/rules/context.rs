@@ -172,8 +172,13 @@ impl<'a> FileContext<'a> {
 
     /// A kernel's device code.
     pub fn kernel(&self, kernel: &Kernel) -> Option<Arc<DeviceFacts>> {
-        let (number, item) = self.item(kernel.span)?;
-        let own = relative(kernel.span, item);
+        self.device_code(kernel.span)
+    }
+
+    /// The device code of the function whose definition has exactly this place.
+    pub fn device_code(&self, span: Span) -> Option<Arc<DeviceFacts>> {
+        let (number, item) = self.item(span)?;
+        let own = relative(span, item);
         (self.devices.get(number)?.iter())
             .find(|d| d.def_span == own)
             .cloned()

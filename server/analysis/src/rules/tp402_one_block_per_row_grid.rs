@@ -1,10 +1,10 @@
 //! A grid with a block for every row.
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
 use super::host;
-use crate::body::{Device, Extent, argument};
+use crate::body::{Device, argument, walk};
 use crate::model::{Candidate, LaunchApi};
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, InItem, Links};
@@ -116,12 +116,16 @@ fn is_count<'a>(file: &FileContext<'a>, expr: InItem<'a, Expr>, depth: u32) -> b
             },
             _ => false,
         },
-        ExprKind::Binary { op, left, right } => {
-            op == "*"
-                && depth > 0
-                && is_count(file, expr.with(&**left), depth - 1)
-                && is_count(file, expr.with(&**right), depth - 1)
-        }
+        ExprKind::Binary { op, left, right } => match op.as_str() {
+            "*" => {
+                depth > 0
+                    && is_count(file, expr.with(&**left), depth - 1)
+                    && is_count(file, expr.with(&**right), depth - 1)
+            }
+            // All elements by those of a row.
+            "//" => host::method(left).is_some_and(|(_, name, _)| name == "numel"),
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -134,34 +138,63 @@ fn is_tile_count(name: &SmolStr) -> bool {
         .any(|word| lower.contains(word))
 }
 
-/// Whether a kernel takes its block index for a row and works on that row alone.
+/// Whether a kernel takes its block index for a row and works on that row alone, itself or in a
+/// function that it is written in.
 fn is_row_kernel(file: &FileContext<'_>, number: usize) -> bool {
     let Some(kernel) = file.model.kernels.get(number).filter(|k| !k.stale) else {
         return false;
     };
-    let Some(facts) = file.kernel(kernel) else {
+    let Some(def) = file.function(kernel.span) else {
         return false;
     };
-    let Some((_, device)) = file.device(kernel, &facts) else {
-        return false;
-    };
-    let mut rows = false;
-    let mut other = false;
-    device.calls(&mut |call, _| match call.name.as_str() {
-        "num_blocks" | "mma" | "mma_scaled" => other = true,
-        "load" | "gather" | "store" | "scatter" => {
-            let Some(index) = call.arg(1, "index").or_else(|| call.keyword("indices")) else {
-                return;
-            };
-            rows |= is_row(&device, index)
-                && match call.name.as_str() {
-                    "load" => one_row(&device, call.arg(2, "shape")),
-                    _ => true,
-                };
+    let mut work = Work::default();
+    work.add(file, def, 2);
+    work.on_rows && !work.on_others
+}
+
+/// What device code works on.
+#[derive(Default)]
+struct Work {
+    /// Rows by the block's index.
+    on_rows: bool,
+    /// Something else as well, or rows as a persistent kernel.
+    on_others: bool,
+}
+
+impl Work {
+    fn add<'a>(&mut self, file: &FileContext<'a>, def: InItem<'a, FunctionDef>, depth: u32) {
+        let Some(facts) = file.device_code(def.place(def.node.def_span)) else {
+            return;
+        };
+        let device = Device {
+            def: def.node,
+            body: &facts.body,
+            module: file.module,
+            is_kernel: facts.is_kernel,
+            constants: &facts.constants,
+        };
+        device.calls(&mut |call, _| match call.name.as_str() {
+            "num_blocks" | "mma" | "mma_scaled" => self.on_others = true,
+            "load" | "gather" | "store" | "scatter" => {
+                let index = call.arg(1, "index").or_else(|| call.keyword("indices"));
+                let tile = call.name != "load" || one_row(&device, call.arg(2, "shape"));
+                self.on_rows |= tile && index.is_some_and(|index| is_row(&device, index));
+            }
+            _ => {}
+        });
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let mut callees = Vec::new();
+        walk(&def.node.body, &mut |expr, _| {
+            if let ExprKind::Call { func, .. } = &expr.kind {
+                callees.extend(func.name().and_then(|name| host::function(file, name)));
+            }
+        });
+        for callee in callees {
+            self.add(file, callee, depth);
         }
-        _ => {}
-    });
-    rows && !other
+    }
 }
 
 /// Whether an index is that of a row: `(row, ...)` with two or more parts.
@@ -185,15 +218,8 @@ fn one_row<'a>(device: &Device<'a>, shape: Option<&'a Expr>) -> bool {
     let Some(shape) = shape else { return false };
     match &device.follow(shape).kind {
         ExprKind::Tuple(parts) => (parts.first())
-            .is_some_and(|e| device.ty(e).int() == Some(1) || Extent::Int(1) == extent(device, e)),
+            .is_some_and(|first| device.ty(device.follow(first)).int() == Some(1)),
         _ => false,
-    }
-}
-
-fn extent<'a>(device: &Device<'a>, expr: &'a Expr) -> Extent {
-    match device.ty(device.follow(expr)).int() {
-        Some(value) => Extent::Int(value),
-        None => Extent::Other,
     }
 }
 
@@ -219,11 +245,17 @@ mod tests {
             "(x.size(0),)",
             "(n * rows, 1, 1)",
             "(int(rows),)",
+            "(x.numel() // cols, 1)",
         ] {
             bad(&RULE, &format!("{}  # TP402\n", code(ROW, grid)));
         }
         let by_load = "    ct.store(x, (ct.bid(0), 0), ct.load(x, (ct.bid(0), 0), (1, B)))\n";
         bad(&RULE, &format!("{}  # TP402\n", code(by_load, "(rows,)")));
+        let helper = format!(
+            "def body(x, B):\n{ROW}\n{}  # TP402\n",
+            code("    body(x, B)\n", "(rows,)")
+        );
+        bad(&RULE, &helper);
         let named = code(ROW, "grid").replace("    ct.launch", "    grid = (rows, 1, 1)\n    ct.launch");
         bad(&RULE, &format!("{named}  # TP402\n"));
     }
