@@ -1,8 +1,12 @@
 //! Element-wise access to what lies side by side.
 
-use tileperf_syntax::ast::{Expr, ExprKind};
+use std::cell::RefCell;
 
-use crate::body::{ApiCall, Device, Extent, Ty, argument};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use tileperf_syntax::ast::{Expr, ExprKind, Param};
+
+use crate::body::{ApiCall, Device, Extent, Ty, values};
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings, Lowering};
 
@@ -41,6 +45,10 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         return;
     }
     let all = archs.len() == device.target.archs.len();
+    let tiles = Tiles {
+        device: &device.device,
+        counting: RefCell::default(),
+    };
     device.calls(&mut |call, _| {
         let (instead, verb) = match call.name.as_str() {
             "gather" => ("load", "reads"),
@@ -50,7 +58,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let Some(indices) = call.arg(1, "indices") else {
             return;
         };
-        if !is_block(&device.device, indices) {
+        if !tiles.is_block(indices) {
             return;
         }
         let array = call.arg(0, "array").map_or("", |e| device.source(e.span));
@@ -69,116 +77,154 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
     });
 }
 
-/// Whether indices are those of a block: the last counts up one by one, the others stand still or
-/// count as well.
-fn is_block<'a>(device: &Device<'a>, indices: &'a Expr) -> bool {
-    let indices = device.follow(indices);
-    match &indices.kind {
-        ExprKind::Tuple(parts) => parts.split_last().is_some_and(|(last, rest)| {
-            is_counting(device, last, 6)
-                && (rest.iter())
-                    .all(|part| is_uniform(device, part, 6) || is_counting(device, part, 6))
-        }),
-        _ => is_counting(device, indices, 6),
-    }
+/// Which tiles of a function count up one by one, and which are the same everywhere.
+struct Tiles<'d, 'a> {
+    device: &'d Device<'a>,
+    /// Of names already asked for: a kernel uses the same indices again and again.
+    counting: RefCell<FxHashMap<SmolStr, bool>>,
 }
 
-/// Whether a tile is `arange` plus something that is the same for all its elements.
-fn is_counting<'a>(device: &Device<'a>, expr: &'a Expr, depth: u32) -> bool {
-    let Some(depth) = depth.checked_sub(1) else {
-        return false;
-    };
-    let expr = device.follow(expr);
-    let either = |a, b| {
-        is_counting(device, a, depth) && is_uniform(device, b, depth)
-            || is_uniform(device, a, depth) && is_counting(device, b, depth)
-    };
-    match &expr.kind {
-        ExprKind::Binary { op, left, right } => match op.as_str() {
-            "+" => either(left, right),
-            "-" => is_counting(device, left, depth) && is_uniform(device, right, depth),
+impl<'a> Tiles<'_, 'a> {
+    /// Whether indices are those of a block: the last counts up one by one, the others stand still or
+    /// count as well.
+    fn is_block(&self, indices: &'a Expr) -> bool {
+        let indices = self.device.follow(indices);
+        match &indices.kind {
+            ExprKind::Tuple(parts) => parts.split_last().is_some_and(|(last, rest)| {
+                self.is_counting(last, 6)
+                    && (rest.iter())
+                        .all(|part| self.is_uniform(part, 6) || self.is_counting(part, 6))
+            }),
+            _ => self.is_counting(indices, 6),
+        }
+    }
+
+    /// Whether a tile is `arange` plus something that is the same for all its elements.
+    fn is_counting(&self, expr: &'a Expr, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let either = |a, b| {
+            self.is_counting(a, depth) && self.is_uniform(b, depth)
+                || self.is_uniform(a, depth) && self.is_counting(b, depth)
+        };
+        match &expr.kind {
+            // Each loop of a kernel makes its own `columns`.
+            ExprKind::Name(name) => {
+                if let Some(known) = self.counting.borrow().get(name) {
+                    return *known;
+                }
+                let given = values(&self.device.def.body, name);
+                let counts = !given.is_empty()
+                    && (given.into_iter())
+                        .all(|value| value.is_some_and(|value| self.is_counting(value, depth)));
+                self.counting.borrow_mut().insert(name.clone(), counts);
+                counts
+            }
+            ExprKind::Binary { op, left, right } => match op.as_str() {
+                "+" => either(left, right),
+                "-" => self.is_counting(left, depth) && self.is_uniform(right, depth),
+                _ => false,
+            },
+            // `offsets[:, None]`
+            ExprKind::Subscript { value, index } => {
+                let axis = |e: &Expr| match &e.kind {
+                    ExprKind::None => true,
+                    ExprKind::Slice { lower, upper, step } => {
+                        lower.is_none() && upper.is_none() && step.is_none()
+                    }
+                    _ => false,
+                };
+                index.iter().all(axis) && self.is_counting(value, depth)
+            }
+            ExprKind::Call { func, args } => {
+                if let Some(call) = self.device.call(expr) {
+                    return self.counts(&call, depth);
+                }
+                // `offsets.astype(ct.int64)`
+                match &func.kind {
+                    ExprKind::Attribute { value, attr } => {
+                        attr.name == "astype" && args.len() == 1 && self.is_counting(value, depth)
+                    }
+                    _ => false,
+                }
+            }
             _ => false,
-        },
-        // `offsets[:, None]`
-        ExprKind::Subscript { value, index } => {
-            let axis = |e: &Expr| match &e.kind {
-                ExprKind::None => true,
-                ExprKind::Slice { lower, upper, step } => {
-                    lower.is_none() && upper.is_none() && step.is_none()
+        }
+    }
+
+    /// The same of a call.
+    fn counts(&self, call: &ApiCall<'a>, depth: u32) -> bool {
+        let counting = |e| self.is_counting(e, depth);
+        let uniform = |e| self.is_uniform(e, depth);
+        match call.name.as_str() {
+            "arange" => {
+                let size = call.arg(0, "size").map(|e| self.device.ty(e));
+                let one = |e: &Expr| matches!(e.kind, ExprKind::Int(1));
+                size.is_some_and(|ty| ty.int() != Some(1)) && call.keyword("step").is_none_or(one)
+            }
+            "astype" => call.arg(0, "x").is_some_and(counting),
+            "add" => match (call.arg(0, "x"), call.arg(1, "y")) {
+                (Some(a), Some(b)) => counting(a) && uniform(b) || uniform(a) && counting(b),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether an expression is one number for all elements: a scalar, a constant, a tile of one or of
+    /// one number.
+    fn is_uniform(&self, expr: &'a Expr, depth: u32) -> bool {
+        let ty = self.device.ty(expr);
+        if matches!(ty, Ty::Scalar { .. } | Ty::Const(_)) {
+            return true;
+        }
+        if let Ty::Tile(tile) = ty
+            && let Some(shape) = &tile.shape
+            && !tile.offsets
+            && shape.iter().all(|extent| *extent == Extent::Int(1))
+        {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let followed = self.device.follow(expr);
+        let of = |e: &'a Expr| self.is_uniform(e, depth);
+        match &followed.kind {
+            ExprKind::Name(name) => match self.device.param(name) {
+                Some(param) => self.is_number(param),
+                None => followed.span != expr.span && of(followed),
+            },
+            ExprKind::Binary { left, right, .. } => of(left) && of(right),
+            ExprKind::Subscript { value, .. } => match &value.kind {
+                ExprKind::Attribute { attr, .. } => {
+                    matches!(attr.name.as_str(), "shape" | "strides" | "stride")
                 }
                 _ => false,
-            };
-            index.iter().all(axis) && is_counting(device, value, depth)
-        }
-        ExprKind::Call { func, args } => {
-            if let Some(call) = device.call(expr) {
-                return counts(device, &call, depth);
-            }
-            // `offsets.astype(ct.int64)`
-            match &func.kind {
-                ExprKind::Attribute { value, attr } => {
-                    attr.name == "astype" && args.len() == 1 && is_counting(device, value, depth)
+            },
+            ExprKind::Call { func, args } => match self.device.call(followed) {
+                Some(call) => match call.name.as_str() {
+                    "full" => call.arg(1, "fill_value").is_some_and(of),
+                    "cdiv" => args.iter().all(|a| of(&a.value)),
+                    _ => false,
+                },
+                None => {
+                    let number = func.name().is_some_and(|n| matches!(n.as_str(), "min" | "max"));
+                    number && !args.is_empty() && args.iter().all(|a| of(&a.value))
                 }
-                _ => false,
-            }
-        }
-        _ => false,
-    }
-}
-
-/// The same of a call.
-fn counts<'a>(device: &Device<'a>, call: &ApiCall<'a>, depth: u32) -> bool {
-    let counting = |e| is_counting(device, e, depth);
-    let uniform = |e| is_uniform(device, e, depth);
-    match call.name.as_str() {
-        "arange" => {
-            let size = call.arg(0, "size").map(|e| device.ty(e));
-            let one = |e: &Expr| matches!(e.kind, ExprKind::Int(1));
-            size.is_some_and(|ty| ty.int() != Some(1)) && call.keyword("step").is_none_or(one)
-        }
-        "astype" => call.arg(0, "x").is_some_and(counting),
-        "add" => match (call.arg(0, "x"), call.arg(1, "y")) {
-            (Some(a), Some(b)) => counting(a) && uniform(b) || uniform(a) && counting(b),
+            },
             _ => false,
-        },
-        _ => false,
+        }
     }
-}
 
-/// Whether an expression is one number for all elements: a scalar, a constant, a tile of one.
-fn is_uniform<'a>(device: &Device<'a>, expr: &'a Expr, depth: u32) -> bool {
-    match device.ty(expr) {
-        Ty::Scalar { .. } | Ty::Const(_) => return true,
-        Ty::Tile(tile) => {
-            let one = |e: &Extent| *e == Extent::Int(1);
-            return !tile.offsets && tile.shape.as_ref().is_some_and(|s| s.iter().all(one));
-        }
-        Ty::Unknown => {}
-        _ => return false,
-    }
-    let Some(depth) = depth.checked_sub(1) else {
-        return false;
-    };
-    let followed = device.follow(expr);
-    let of = |e: &'a Expr| is_uniform(device, e, depth);
-    match &followed.kind {
-        // A number given to the kernel. What a helper is given may be a tile.
-        ExprKind::Name(name) => {
-            device.is_kernel && device.param(name).is_some() && !device.body.arrays.contains(name)
-        }
-        ExprKind::Binary { left, right, .. } => of(left) && of(right),
-        ExprKind::Subscript { value, .. } => match &value.kind {
-            ExprKind::Attribute { attr, .. } => {
-                matches!(attr.name.as_str(), "shape" | "strides" | "stride")
-            }
-            _ => false,
-        },
-        ExprKind::Call { func, args } => {
-            let number = func.name().is_some_and(|n| matches!(n.as_str(), "min" | "max"))
-                || device.call(followed).is_some_and(|c| c.name == "cdiv");
-            number && args.iter().all(|a| of(&a.value)) && argument(args, Some(0), "x").is_some()
-        }
-        _ => false,
+    /// Whether a parameter is a number given to the kernel. What a helper is given may be a tile, unless
+    /// it says that it is a number.
+    fn is_number(&self, param: &Param) -> bool {
+        let says_so = (param.annotation.as_ref())
+            .and_then(Expr::name)
+            .is_some_and(|name| name == "int");
+        (self.device.is_kernel || says_so) && !self.device.body.arrays.contains(&param.name.name)
     }
 }
 
@@ -211,12 +257,22 @@ mod tests {
             "ct.astype(cols, ct.int64) + x.shape[1] * row",
             "ct.arange(B, dtype=ct.int32, start=row, step=1)",
             "(ct.load(idx, (row,), (1,)).item(), cols)",
+            "(ct.load(idx, (row,), (1,)), cols)",
+            "(ct.full((B,), row, ct.int32), cols)",
+            "(min(row, n - 1), cols + ct.cdiv(n, B) * B)",
         ] {
-            bad(&RULE, &code(indices).replace(")\n    a", ")\n    a").replace(
-                &format!("{indices})\n"),
-                &format!("{indices})  # TP401\n"),
-            ));
+            let code = code(indices);
+            bad(&RULE, &format!("{}  # TP401\n", code.trim_end()));
         }
+        // Made anew in each loop, through another name, in a helper that says what it is given.
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n, B: ct.Constant[int]):\n    for j in range(n):\n        o = j * B + ct.arange(B, dtype=ct.int32)\n        t = ct.gather(x, o)  # TP401\n    for j in range(n):\n        o = j * B + ct.arange(B, dtype=ct.int32)\n        p = o\n        ct.scatter(y, p, t)  # TP401\n",
+        );
+        bad(
+            &RULE,
+            "def f(x, start: int, B):\n    return ct.gather(x, start + ct.arange(8, dtype=ct.int32))  # TP401\n",
+        );
         bad(
             &RULE,
             "@ct.kernel\ndef k(x, B: ct.Constant[int]):\n    for j in range(4):\n        o = j * B + ct.arange(B, dtype=ct.int32)\n        ct.scatter(x, (ct.bid(0), o), 0, check_bounds=True)  # TP401\n",
@@ -241,9 +297,21 @@ mod tests {
             "ct.arange(1, dtype=ct.int32)",
             "n - cols",
             "unknown(cols)",
+            "(ct.load(idx, (row,), (B,)), cols)",
+            "(max(cols, 1), cols * 2)",
+            "(ct.full((B,), cols, ct.int32), row)",
         ] {
             good(&RULE, &code(indices));
         }
+        // Sometimes something else; what a helper is given may be anything.
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, B: ct.Constant[int]):\n    o = ct.arange(B, dtype=ct.int32)\n    if B > 8:\n        o = ct.load(y, (0,), (B,))\n    ct.gather(x, o)\n",
+        );
+        good(
+            &RULE,
+            "def f(x, start, B):\n    return ct.gather(x, start + ct.arange(8, dtype=ct.int32))\n",
+        );
     }
 
     #[test]
