@@ -59,49 +59,100 @@ rule! {
 /// Values by field.
 type Fixed = Vec<(SmolStr, i64)>;
 
+/// A fixed configuration that a space does not offer.
+struct Missing {
+    fixed: Fixed,
+    how: String,
+    /// Where it is fixed, if that is in this file.
+    at: Option<Span>,
+    archs: Vec<Arch>,
+}
+
 fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
+    let spaces = tuned::searched(file, links);
     let mut said: Vec<(Span, Fixed)> = Vec::new();
-    for space in tuned::searched(file, links) {
-        let mut missing: Vec<(Fixed, String, Option<Span>, Vec<Arch>)> = Vec::new();
-        for kernel in links.kernels(&space.search.candidates) {
-            for hint in &kernel.hints {
-                if let Ok(value) = hint.text.trim().parse::<i64>() {
-                    let fixed = vec![(hint.name.clone(), value)];
-                    let archs = without(&space, &fixed);
-                    let here = kernel.here.map(|_| hint.span);
-                    missing.push((fixed, format!("fixed at `{}`", kernel.name), here, archs));
-                }
-            }
-        }
-        for (fixed, at) in fallbacks(file, &space) {
-            // A path without tuning may be for one architecture: in the space of any is enough.
-            let archs = without(&space, &fixed);
-            if archs.len() == space.known().count() {
-                missing.push((fixed, "used without a search".to_owned(), Some(at), archs));
-            }
-        }
-        for (fixed, how, at, archs) in missing {
-            if archs.is_empty() || said.contains(&(space.span, fixed.clone())) {
+    for space in &spaces {
+        let mut missing = at_decorators(links, space);
+        missing.extend(remade(file, space));
+        missing.extend(written(file, &spaces, space));
+        for one in missing {
+            if one.archs.is_empty() || said.contains(&(space.span, one.fixed.clone())) {
                 continue;
             }
-            said.push((space.span, fixed.clone()));
-            let everywhere = archs.len() == space.facts.by_arch.len();
-            let on = if everywhere {
-                String::new()
-            } else {
-                format!(" on {}", tuned::listed(&archs))
-            };
-            let found = out.push(
-                space.span,
-                format!("{} does not offer {}{on}, which is {how}", space.name(), shown(&fixed)),
-            );
-            let found = if everywhere { found } else { found.archs(archs) };
-            // Places in decorators are the file's only for kernels of this file.
-            if let Some(at) = at {
-                found.related(at, "what is fixed");
-            }
+            said.push((space.span, one.fixed.clone()));
+            report(space, one, out);
         }
     }
+}
+
+fn report(space: &Searched<'_>, missing: Missing, out: &mut Findings<'_>) {
+    let everywhere = missing.archs.len() == space.facts.by_arch.len();
+    let on = if everywhere {
+        String::new()
+    } else {
+        format!(" on {}", tuned::listed(&missing.archs))
+    };
+    let (name, fixed, how) = (space.name(), shown(&missing.fixed), missing.how);
+    let message = format!("{name} does not offer {fixed}{on}, which is {how}");
+    let mut found = out.push(space.span, message);
+    if !everywhere {
+        found = found.archs(missing.archs);
+    }
+    if let Some(at) = missing.at {
+        found.related(at, "what is fixed");
+    }
+}
+
+/// Hints at the decorator of the searched kernel.
+fn at_decorators(links: &dyn Links, space: &Searched<'_>) -> Vec<Missing> {
+    let mut out = Vec::new();
+    for kernel in links.kernels(&space.search.candidates) {
+        for hint in &kernel.hints {
+            let Ok(value) = hint.text.trim().parse::<i64>() else {
+                continue;
+            };
+            let fixed = vec![(hint.name.clone(), value)];
+            out.push(Missing {
+                archs: without(space, &fixed),
+                fixed,
+                how: format!("fixed at `{}`", kernel.name),
+                at: kernel.here.map(|_| hint.span),
+            });
+        }
+    }
+    out
+}
+
+/// Hints written out where the searched kernel is remade. That path may be for one architecture: in
+/// the space of any is enough.
+fn remade(file: &FileContext<'_>, space: &Searched<'_>) -> Vec<Missing> {
+    let candidates = &space.search.candidates;
+    let mut out = Vec::new();
+    for used in file.model.hint_uses.iter().filter(|h| !h.stale) {
+        let Some(call) = file.expr(used.span) else {
+            continue;
+        };
+        if !used.candidates.iter().any(|c| candidates.contains(c)) {
+            continue;
+        }
+        let fixed = ints(call.node);
+        if fixed.is_empty() || !is_nowhere(space, &fixed) {
+            continue;
+        }
+        out.push(Missing {
+            archs: without(space, &fixed),
+            fixed,
+            how: "used without a search".to_owned(),
+            at: Some(used.span),
+        });
+    }
+    out
+}
+
+/// Whether the space has the fields but on no architecture a configuration with these values.
+fn is_nowhere(space: &Searched<'_>, fixed: &Fixed) -> bool {
+    let known = space.known().count();
+    known > 0 && without(space, fixed).len() == known
 }
 
 fn shown(fixed: &Fixed) -> String {
@@ -143,51 +194,86 @@ fn holds(known: &Known, value: i64) -> bool {
     }
 }
 
-/// Configurations written out beside the search: of the same fields, whole numbers all.
-fn fallbacks(file: &FileContext<'_>, space: &Searched<'_>) -> Vec<(Fixed, Span)> {
+/// Configurations written out elsewhere in the file, with all fields of the space.
+fn written(
+    file: &FileContext<'_>,
+    spaces: &[Searched<'_>],
+    space: &Searched<'_>,
+) -> Vec<Missing> {
     let Some(fields) = space.known().next().map(|(_, known)| known.fields()) else {
         return Vec::new();
     };
+    let mut scopes = vec![host::module(file)];
+    let functions = host::functions(file).into_iter();
+    scopes.extend(functions.map(|def| vec![def.with(def.node.body.as_slice())]));
     let mut out = Vec::new();
-    if file.functions_around(space.search.span).is_empty() {
-        return out;
+    for scope in scopes {
+        host::each(&scope, &mut |expr, _| {
+            let at = expr.place(expr.node.span);
+            let inside = |outer: Span| outer.contains(at);
+            let offered = file.model.spaces.iter().any(|s| inside(s.span))
+                || file.model.searches.iter().any(|s| inside(s.span))
+                || spaces.iter().any(|s| s.facts.here.is_some_and(inside));
+            if offered || !is_config(expr.node, fields.len()) {
+                return;
+            }
+            let mut fixed = ints(expr.node);
+            fixed.retain(|(name, _)| fields.iter().any(|f| same(&f.name, name)));
+            // It may be another kernel's.
+            let others = |s: &Searched<'_>| has(s, &fixed) && !is_nowhere(s, &fixed);
+            let all = fixed.len() == fields.len() && is_nowhere(space, &fixed);
+            if all && !spaces.iter().any(others) {
+                out.push(Missing {
+                    archs: without(space, &fixed),
+                    fixed,
+                    how: "used without a search".to_owned(),
+                    at: Some(at),
+                });
+            }
+        });
     }
-    host::each(&host::scope(file, space.search.span), &mut |expr, _| {
-        let at = expr.place(expr.node.span);
-        let inside = |outer: Option<Span>| outer.is_some_and(|outer| outer.contains(at));
-        if inside(Some(space.search.span)) || inside(space.facts.here) {
-            return;
-        }
-        let Some(fixed) = written(expr.node) else {
-            return;
-        };
-        let all = (fields.iter()).all(|f| fixed.iter().any(|(name, _)| same(&f.name, name)));
-        if fixed.len() == fields.len() && all {
-            out.push((fixed, at));
-        }
-    });
     out
 }
 
-/// A configuration of whole numbers: `SimpleNamespace(TILE=64, occupancy=2)`, or a dictionary.
-fn written(expr: &Expr) -> Option<Fixed> {
-    let int = |expr: &Expr| match expr.kind {
-        ExprKind::Int(value) => Some(value),
+/// Whether the space has all the fields.
+fn has(space: &Searched<'_>, fixed: &Fixed) -> bool {
+    space.known().any(|(_, known)| {
+        let fields = known.fields();
+        (fixed.iter()).all(|(name, _)| fields.iter().any(|f| same(&f.name, name)))
+    })
+}
+
+/// Whether an expression can be a configuration: two fields or more, or called like one.
+fn is_config(expr: &Expr, fields: usize) -> bool {
+    match &expr.kind {
+        ExprKind::Dict(_) => fields > 1,
+        ExprKind::Call { func, .. } => func.last_ident().is_some_and(|ident| {
+            let lower = ident.name.to_ascii_lowercase();
+            let hints = lower.ends_with("replace_hints") || lower == "kernel";
+            !hints && (fields > 1 || lower.contains("namespace") || lower.contains("config"))
+        }),
+        _ => false,
+    }
+}
+
+/// The whole numbers written out in a call or a dictionary, by name.
+fn ints(expr: &Expr) -> Fixed {
+    let pair = |name: &SmolStr, value: &Expr| match value.kind {
+        ExprKind::Int(value) => Some((name.clone(), value)),
         _ => None,
     };
-    let fixed: Fixed = match &expr.kind {
+    match &expr.kind {
         ExprKind::Call { args, .. } => (args.iter())
-            .map(|arg| Some((arg.name.as_ref()?.name.clone(), int(&arg.value)?)))
-            .collect::<Option<_>>()?,
+            .filter_map(|arg| pair(&arg.name.as_ref()?.name, &arg.value))
+            .collect(),
         ExprKind::Dict(pairs) => (pairs.iter())
-            .map(|(key, value)| match &key.as_ref()?.kind {
-                ExprKind::Str(text) => Some((text.as_str().into(), int(value)?)),
+            .filter_map(|(key, value)| match &key.as_ref()?.kind {
+                ExprKind::Str(text) => pair(&text.as_str().into(), value),
                 _ => None,
             })
-            .collect::<Option<_>>()?,
-        _ => return None,
-    };
-    (!fixed.is_empty()).then_some(fixed)
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -213,6 +299,9 @@ mod tests {
             &RULE,
             &code("(occupancy=8)", "[C(occ=1), C(occ=2)]  # TP111", "None"),
         );
+        // With more than the space has, in a function of its own.
+        let function = "def fixed():\n    return {'TILE': 32, 'occupancy': 1, 'stages': 2, 'name': 'x'}\n";
+        bad(&RULE, &format!("{}\n{function}", code("", &marked, "None")));
         // A remade kernel in place of the search.
         bad(
             &RULE,
@@ -233,9 +322,17 @@ mod tests {
             ("", space, "C(TILE=n, occupancy=2)"),
             ("", space, "C(rows=64, columns=2)"),
             ("(opt_level=3)", space, "None"),
+            ("", "[C(occupancy=1)]", "other.replace_hints(occupancy=3)"),
+            ("", "[C(occupancy=1)]", "start(occupancy=3)"),
         ] {
             good(&RULE, &code(hints, space, fallback));
         }
+        // Another kernel's space has it.
+        let two = "SPACE_2 = [C(TILE=256, occupancy=o) for o in (1, 2)]\nexhaustive_search(SPACE_2, s, g, k, a, h)\n";
+        good(
+            &RULE,
+            &format!("{}\n{two}", code("", space, "C(TILE=256, occupancy=1)")),
+        );
     }
 
     #[test]

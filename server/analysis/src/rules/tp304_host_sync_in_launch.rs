@@ -167,6 +167,8 @@ fn on_host(item: &ItemContext<'_>, def: &FunctionDef, base: &Expr) -> bool {
                 func
             }
             ExprKind::Attribute { value, .. } | ExprKind::Subscript { value, .. } => value,
+            // What an object holds may be anywhere: tables are often kept on the host.
+            ExprKind::Name(name) if name == "self" => return true,
             ExprKind::Name(name) => {
                 return match values(&def.body, name).as_slice() {
                     [Some(value)] if value.span.end <= base.span.start => {
@@ -224,6 +226,7 @@ mod tests {
             "    n = torch.arange(4, device='cpu').tolist()",
             "    h = torch.zeros(4, device='cpu')\n    n = h.max().item()",
             "    n = cache.item(key)",
+            "    n = self.table.levels.tolist()",
             "    f = lambda: lens.item()",
             "    for name, value in cache.items():\n        n = value",
         ] {
