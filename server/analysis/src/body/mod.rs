@@ -24,6 +24,7 @@ pub use module::{FunctionKind, Literal, ModuleEnv};
 pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
 pub(crate) use walk::bindings;
 pub use walk::{Place, only_value, walk};
+pub use walk::{Place, values, walk};
 
 /// What is known of one function of device code.
 #[derive(Debug, Default)]

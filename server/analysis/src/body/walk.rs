@@ -58,6 +58,19 @@ pub fn only_value<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
         found = value;
     });
     found.filter(|_| times == 1)
+pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
+    match values(body, name).as_slice() {
+        [one] => *one,
+        _ => None,
+    }
+}
+
+/// What statements bind a name to, once for each place that does: the value of a plain assignment,
+/// nothing for any other form.
+pub fn values<'a>(body: &'a [Stmt], name: &SmolStr) -> Vec<Option<&'a Expr>> {
+    let mut found = Vec::new();
+    bindings(body, name, &mut |value| found.push(value));
+    found
 }
 
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
@@ -72,6 +85,7 @@ pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(O
                     } else if binds(target, name) {
                         visit(None);
                     }
+                    assigned(target, value, name, visit);
                 }
             }
             StmtKind::AnnAssign { target, value, .. }
@@ -114,6 +128,27 @@ pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(O
                 bindings(inner, name, visit);
             }
         }
+    }
+}
+
+/// What an assignment gives a name: of `a, b = x, y`, to each its own.
+fn assigned<'a>(
+    target: &Expr,
+    value: &'a Expr,
+    name: &SmolStr,
+    visit: &mut dyn FnMut(Option<&'a Expr>),
+) {
+    if target.name() == Some(name) {
+        return visit(Some(value));
+    }
+    match (&target.kind, &value.kind) {
+        (ExprKind::Tuple(targets), ExprKind::Tuple(values)) if targets.len() == values.len() => {
+            for (target, value) in targets.iter().zip(values) {
+                assigned(target, value, name, visit);
+            }
+        }
+        _ if binds(target, name) => visit(None),
+        _ => {}
     }
 }
 

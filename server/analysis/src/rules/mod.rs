@@ -8,6 +8,7 @@ mod context;
 mod doc;
 mod finding;
 mod fixes;
+mod host;
 mod markdown;
 mod remake;
 mod rule;
@@ -19,6 +20,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod tune_cache;
+mod tuned;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use context::{
@@ -51,6 +53,23 @@ rules! {
     tp108_deprecated_autotune_launch,
     tp109_disable_autotune_missing,
     tp110_search_on_hot_path,
+    tp111_original_config_missing,
+    tp112_narrow_search_space,
+    tp113_cache_key_identity,
+    tp114_dict_search_space,
+    tp115_tuned_hints_dropped,
+    tp116_cold_process_timing,
+    tp117_profiler_sees_search,
+    tp118_tuning_result_attribute,
+    tp301_num_ctas_arch,
+    tp302_tile_over_budget,
+    tp303_hardcoded_sm_count,
+    tp304_host_sync_in_launch,
+    tp401_gather_contiguous,
+    tp402_one_block_per_row_grid,
+    tp403_no_autotune,
+    tp405_while_grid_stride,
+    tp408_no_swizzle,
 }
 
 /// The rule of a code or slug.
