@@ -22,6 +22,7 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 
 pub use module::{FunctionKind, Literal, ModuleEnv};
 pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
+pub(crate) use walk::{Bound, bound};
 pub use walk::{Place, walk};
 
 /// What is known of one function of device code.
@@ -145,6 +146,13 @@ impl<'a> Device<'a> {
     /// itself: `off = bid * BLOCK`, then `off`.
     pub fn follow(&self, expr: &'a Expr) -> &'a Expr {
         let Some(name) = expr.name() else { return expr };
-        walk::only_value(&self.def.body, name).unwrap_or(expr)
+        if self.param(name).is_some() {
+            // What was passed is a value of its own.
+            return expr;
+        }
+        match walk::bound(&self.def.body, name) {
+            Bound::Once(value) => value,
+            _ => expr,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Walking the expressions of a function with the statements around them.
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Clause, Expr, ExprKind, Stmt, StmtKind};
+use tileperf_syntax::ast::{Clause, Expr, ExprKind, ImportName, Stmt, StmtKind};
 
 /// Where an expression stands.
 #[derive(Debug, Clone, Default)]
@@ -50,15 +50,65 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
     }
 }
 
-/// The only value that a local name is ever given, if nothing else binds or changes it.
-pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
-    let mut found = None;
-    let mut times = 0;
+/// Calls `visit` on every name that statements read, nested functions and lambdas included.
+pub(super) fn reads<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, value } => {
+                targets.iter().for_each(|t| read_by_target(t, visit));
+                names(value, visit);
+            }
+            StmtKind::AnnAssign { target, value, .. } => {
+                read_by_target(target, visit);
+                value.iter().for_each(|v| names(v, visit));
+            }
+            StmtKind::For { target, iter, .. } => {
+                read_by_target(target, visit);
+                names(iter, visit);
+            }
+            _ => stmt.own_exprs(&mut |e| names(e, visit)),
+        }
+        stmt.blocks().into_iter().for_each(|b| reads(b, visit));
+    }
+}
+
+fn names<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
+    expr.walk(&mut |e| e.name().into_iter().for_each(&mut *visit));
+}
+
+/// `a.b = ...` reads `a`, `a = ...` does not.
+fn read_by_target<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
+    match &target.kind {
+        ExprKind::Name(_) => {}
+        ExprKind::Tuple(items) | ExprKind::List(items) => {
+            items.iter().for_each(|i| read_by_target(i, visit));
+        }
+        ExprKind::Starred(inner) => read_by_target(inner, visit),
+        _ => names(target, visit),
+    }
+}
+
+/// How a name comes by its value in statements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Bound<'a> {
+    /// It does not.
+    Nowhere,
+    /// By one plain assignment of this.
+    Once(&'a Expr),
+    /// In several places, or by a loop, import or definition.
+    Otherwise,
+}
+
+/// How statements bind a name.
+pub(crate) fn bound<'a>(body: &'a [Stmt], name: &SmolStr) -> Bound<'a> {
+    let mut found = Bound::Nowhere;
     bindings(body, name, &mut |value| {
-        times += 1;
-        found = value;
+        found = match (found, value) {
+            (Bound::Nowhere, Some(value)) => Bound::Once(value),
+            _ => Bound::Otherwise,
+        };
     });
-    found.filter(|_| times == 1)
+    found
 }
 
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
@@ -88,6 +138,13 @@ fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&
                 }
             }
             StmtKind::FunctionDef(def) if def.name.name == *name => visit(None),
+            StmtKind::ClassDef(class) if class.name.name == *name => visit(None),
+            StmtKind::Import(names) | StmtKind::ImportFrom { names, .. } => {
+                let bound = |n: &ImportName| n.alias.as_ref().unwrap_or(&n.name).name == *name;
+                if names.iter().any(bound) {
+                    visit(None);
+                }
+            }
             _ => {}
         }
         let mut walrus = false;

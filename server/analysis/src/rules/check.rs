@@ -329,6 +329,7 @@ fn about_item(
             body,
             constants,
             is_kernel: kernel.is_some(),
+            open: def.params.iter().any(|p| p.stars > 0),
         });
         let context = DeviceContext {
             device: Device {

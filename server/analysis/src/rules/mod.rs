@@ -7,6 +7,7 @@ mod check;
 mod context;
 mod doc;
 mod finding;
+mod launch;
 mod markdown;
 mod rule;
 pub mod suppress;
@@ -36,6 +37,19 @@ macro_rules! rules {
 
 rules! {
     tp101_replace_hints_hot_path,
+    tp201_launch_none,
+    tp202_constant_str,
+    tp203_constant_as_default_value,
+    tp204_non_pow2_tile,
+    tp205_index_is_element_offset,
+    tp206_index_shape_rank_mismatch,
+    tp207_unused_kernel_param,
+    tp208_launch_arity,
+    tp209_launch_grid,
+    tp210_kernel_called_as_helper,
+    tp211_wrong_import,
+    tp212_tensor_method_on_tile,
+    tp213_index_math_by_function,
 }
 
 /// The rule of a code or slug.
