@@ -18,10 +18,18 @@ pub(super) struct Infer<'a> {
     params: FxHashSet<SmolStr>,
 }
 
-pub(super) fn infer(def: &FunctionDef, constants: &FxHashSet<SmolStr>, module: &ModuleEnv) -> Body {
+pub(super) fn infer(
+    def: &FunctionDef,
+    outer: FxHashSet<SmolStr>,
+    constants: &FxHashSet<SmolStr>,
+    module: &ModuleEnv,
+) -> Body {
     let mut infer = Infer {
         module,
-        body: Body::default(),
+        body: Body {
+            outer,
+            ..Body::default()
+        },
         locals: Locals::default(),
         params: def.params.iter().map(|p| p.name.name.clone()).collect(),
     };
@@ -348,6 +356,9 @@ impl Infer<'_> {
     fn name(&mut self, name: &SmolStr, expr: &Expr) -> Ty {
         if let Some(ty) = self.locals.get(name) {
             return ty.clone();
+        }
+        if self.body.outer.contains(name) {
+            return Ty::Const(Const::Name(name.clone()));
         }
         match self.module.constants.get(name) {
             Some(Literal::Int(value)) => return Ty::Const(Const::Int(*value)),

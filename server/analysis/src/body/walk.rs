@@ -111,6 +111,45 @@ pub(crate) fn bound<'a>(body: &'a [Stmt], name: &SmolStr) -> Bound<'a> {
     found
 }
 
+/// Calls `visit` on every name that statements bind, those of nested functions left out.
+pub(super) fn bound_names<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, .. } => targets.iter().for_each(|t| bound_by(t, visit)),
+            StmtKind::AnnAssign { target, .. }
+            | StmtKind::AugAssign { target, .. }
+            | StmtKind::For { target, .. } => bound_by(target, visit),
+            StmtKind::With { items, .. } => {
+                let targets = items.iter().filter_map(|(_, target)| target.as_ref());
+                targets.for_each(|t| bound_by(t, visit));
+            }
+            StmtKind::Import(names) | StmtKind::ImportFrom { names, .. } => {
+                let bound = |n: &'a ImportName| &n.alias.as_ref().unwrap_or(&n.name).name;
+                names.iter().map(bound).for_each(&mut *visit);
+            }
+            StmtKind::FunctionDef(def) => visit(&def.name.name),
+            StmtKind::ClassDef(class) => visit(&class.name.name),
+            _ => {}
+        }
+        if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            stmt.blocks()
+                .into_iter()
+                .for_each(|b| bound_names(b, visit));
+        }
+    }
+}
+
+fn bound_by<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
+    match &target.kind {
+        ExprKind::Name(name) => visit(name),
+        ExprKind::Tuple(items) | ExprKind::List(items) => {
+            items.iter().for_each(|i| bound_by(i, visit));
+        }
+        ExprKind::Starred(inner) => bound_by(inner, visit),
+        _ => {}
+    }
+}
+
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
 fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&'a Expr>)) {
     for stmt in body {

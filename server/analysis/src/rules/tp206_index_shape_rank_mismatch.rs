@@ -1,6 +1,8 @@
 //! `ct.load` with an index and a shape of different length.
 
-use crate::body::{Const, Ty};
+use tileperf_syntax::ast::{Expr, ExprKind};
+
+use crate::body::{Const, Literal, ModuleEnv, Ty};
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings};
 
@@ -37,8 +39,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let (Some(index), Some(shape)) = (call.arg(1, "index"), call.arg(2, "shape")) else {
             return;
         };
-        let (Some(indices), Some(extents)) = (length(device.ty(index)), length(device.ty(shape)))
-        else {
+        let (Some(indices), Some(extents)) = (length(device, index), length(device, shape)) else {
             return;
         };
         if extents == 0 || indices == extents {
@@ -55,11 +56,30 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
 }
 
 /// How many axes an index or shape is for.
-fn length(ty: &Ty) -> Option<usize> {
-    match ty {
+fn length(device: &DeviceContext<'_>, expr: &Expr) -> Option<usize> {
+    match device.ty(expr) {
         Ty::Tuple(parts) => Some(parts.len()),
-        Ty::Scalar { .. } | Ty::Const(Const::Int(_) | Const::Name(_)) => Some(1),
+        Ty::Scalar { .. } | Ty::Const(Const::Int(_)) => Some(1),
+        // A constant can be a tuple, unless its annotation says otherwise.
+        Ty::Const(Const::Name(name)) => {
+            let annotation = device.param(name)?.annotation.as_ref()?;
+            is_whole_number(device.module, annotation).then_some(1)
+        }
         _ => None,
+    }
+}
+
+/// `ct.Constant[int]`, or an alias of it.
+fn is_whole_number(module: &ModuleEnv, annotation: &Expr) -> bool {
+    match &annotation.kind {
+        ExprKind::Subscript { index, .. } => {
+            matches!(index.as_slice(), [of] if of.name().is_some_and(|n| n == "int"))
+        }
+        ExprKind::Name(name) => matches!(
+            module.constants.get(name),
+            Some(Literal::Generic { of: Some(of), .. }) if of == "int"
+        ),
+        _ => false,
     }
 }
 
@@ -70,7 +90,7 @@ mod tests {
 
     fn kernel(lines: &str) -> String {
         format!(
-            "@ct.kernel\ndef k(x, s, B: ct.Constant[int], T: ct.Constant[bool]):\n    i = ct.bid(0)\n    {lines}\n"
+            "Int = ct.Constant[int]\nPAIR = (1, 16)\n\n@ct.kernel\ndef k(x, s, B: ct.Constant[int], C: Int, T: ct.Constant[bool], A: ct.Constant, M: ct.Constant[tuple[int, int]]):\n    i = ct.bid(0)\n    {lines}\n"
         )
     }
 
@@ -83,6 +103,7 @@ mod tests {
             "ct.load(x, i, (1, B))  # TP206",
             "ct.load(x, 0, shape=(1, B))  # TP206",
             "ct.load(x, (i, 0), B)  # TP206",
+            "ct.load(x, (i, 0), C)  # TP206",
             "ct.load(x, (), (B,))  # TP206",
             "ct.load(x, [i], [1, B])  # TP206",
             "at = (i, 0)\n    ct.load(x, at, (B,))  # TP206",
@@ -107,6 +128,10 @@ mod tests {
             "ct.load(x, (*s, 0), (1, B))",
             "ct.load(x, s, (1, B))",
             "ct.load(x, (i, 0), s)",
+            "ct.load(x, (i, 0), SHAPE)",
+            "ct.load(x, (i, 0), PAIR)",
+            "ct.load(x, (i, 0), A)",
+            "ct.load(x, (i, 0), M)",
             "at = (i,) if T else (i, 0)\n    ct.load(x, at, (1, B))",
             "if T:\n        at = (i,)\n    else:\n        at = (i, 0)\n    ct.load(x, at, (1, B))",
             "ct.load(*s)",
@@ -116,6 +141,17 @@ mod tests {
             "torch.load(x, (i,), (1, B))",
         ] {
             good(&RULE, &kernel(lines));
+        }
+    }
+
+    #[test]
+    fn names_of_the_functions_around_hide_those_of_the_module() {
+        for code in [
+            "def make():\n    shape = (16, 16)\n    @ct.kernel\n    def k(x):\n        ct.load(x, (0, 0), shape)\n    return k\n",
+            "SIZE = 16\ndef make(SIZE):\n    @ct.kernel\n    def k(x):\n        ct.load(x, (0, 0), SIZE)\n    return k\n",
+            "SIZE = 16\ndef make():\n    for SIZE in [(1, 2)]:\n        @ct.kernel\n        def k(x):\n            ct.load(x, (0, 0), SIZE)\n    return k\n",
+        ] {
+            good(&RULE, code);
         }
     }
 }

@@ -45,6 +45,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let Some(name) = func.name() else { return };
         let is_kernel = device.module.functions.get(name) == Some(&FunctionKind::Kernel);
         let is_local = device.param(name).is_some()
+            || device.body.outer.contains(name)
             || bound(&device.def.body, name) != Bound::Nowhere;
         if !is_kernel || is_local {
             return;
@@ -81,6 +82,8 @@ mod tests {
             "def helper(x):\n    return x\n\n@ct.kernel\ndef k(x):\n    helper(x)\n",
             "def run(x):\n    square(x)\n",
             "@ct.kernel\ndef k(x):\n    def square(y):\n        return y\n    square(x)\n",
+            "def make(square):\n    @ct.kernel\n    def k(x):\n        square(x)\n    return k\n",
+            "def make():\n    def square(x):\n        return x\n    @ct.kernel\n    def k(x):\n        square(x)\n    return k\n",
             "@ct.kernel\ndef k(x, square):\n    square(x)\n",
             "@ct.kernel\ndef k(x):\n    x.square(1)\n",
             "def body(x):\n    ct.store(x, (0,), 1)\n\nwrapped = ct.kernel(body)\n\n@ct.kernel\ndef k(x):\n    body(x)\n",

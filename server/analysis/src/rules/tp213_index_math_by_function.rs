@@ -8,7 +8,8 @@ use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
 
 rule! {
-    /// A block's index is added or multiplied with `ct.add` or `ct.mul` rather than with `+` or `*`.
+    /// An index (of a block, or offsets made of it) is added or multiplied by `ct.add` or `ct.mul`
+    /// rather than by `+` or `*`.
     ///
     /// The functions are there for a rounding mode, which indices do not have; operators say the same
     /// more clearly. TileGym's guide (rule 3) warns that the functions promote indices to floats.
@@ -53,13 +54,12 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let (Some(x), Some(y), 2) = (call.arg(0, "x"), call.arg(1, "y"), call.args.len()) else {
             return;
         };
-        let is_block = |e: &Expr| matches!(device.ty(e), Ty::Scalar { block: true });
-        let about_indices = is_index(device, x) && is_index(device, y);
-        if !about_indices || !(is_block(x) || is_block(y)) {
+        let about_numbers = is_number(device, x) && is_number(device, y);
+        if !about_numbers || !(is_index(device, x) || is_index(device, y)) {
             return;
         }
         let message = format!(
-            "`ct.{}` on a block's index; write it with `{op}`",
+            "`ct.{}` on an index; write it with `{op}`",
             call.name
         );
         let text = format!(
@@ -77,8 +77,17 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
     });
 }
 
-/// A whole number, or a tile of them.
+/// A block's index, a loop's counter, or offsets made of `ct.arange`.
 fn is_index(device: &DeviceContext<'_>, expr: &Expr) -> bool {
+    match device.ty(expr) {
+        Ty::Scalar { block } => *block,
+        Ty::Tile(tile) => tile.offsets && tile.dtype == Dtype::Int,
+        _ => false,
+    }
+}
+
+/// A whole number, or a tile of them.
+fn is_number(device: &DeviceContext<'_>, expr: &Expr) -> bool {
     match device.ty(expr) {
         Ty::Scalar { .. } | Ty::Const(Const::Int(_) | Const::Name(_) | Const::Other) => true,
         Ty::Tile(tile) => tile.dtype == Dtype::Int,
@@ -166,6 +175,18 @@ mod tests {
                 "a = i + ct.arange(B, dtype=ct.int32)",
             ),
             ("a = ct.mul(ct.num_blocks(0), 2)", "a = ct.num_blocks(0) * 2"),
+            (
+                "a = ct.add(ct.arange(B, dtype=ct.int32), B)",
+                "a = ct.arange(B, dtype=ct.int32) + B",
+            ),
+            (
+                "a = ct.mul(i * B + ct.arange(B, dtype=ct.int32), n)",
+                "a = (i * B + ct.arange(B, dtype=ct.int32)) * n",
+            ),
+            (
+                "a = ct.add(ct.arange(B, dtype=ct.int32), t.astype(ct.int32))",
+                "a = ct.arange(B, dtype=ct.int32) + t.astype(ct.int32)",
+            ),
         ] {
             let marked = kernel(&format!("{line}  # TP213"));
             fixes(&RULE, &marked, &kernel(fixed));
@@ -180,6 +201,10 @@ mod tests {
             "a = ct.mul(t, 2.0)",
             "a = ct.add(t, t)",
             "a = ct.mul(n, B)",
+            "a = ct.mul(ct.arange(B, dtype=ct.float32), 2)",
+            "a = ct.mul(ct.arange(B, dtype=ct.int32), t)",
+            "a = ct.mul(ct.arange(B, dtype=ct.int32).astype(ct.float32), n)",
+            "a = ct.add(t.astype(ct.int32), 1)",
             "a = ct.mul(i, 0.5)",
             "a = ct.mul(i, B, rounding_mode=ct.RoundingMode.RN)",
             "a = ct.truediv(i, B)",
