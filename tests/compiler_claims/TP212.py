@@ -381,3 +381,43 @@ def theirs_9(x, n, T: ct.Constant[int]):
     t = ct.load(x, (i, 0), (8, 16))
     u = t.reshape((-1,))
     ct.store(x, (i, 0), t)
+
+
+# expect: error
+# args: float32[2], int32, 16
+@ct.kernel
+def bare_slice(x, n, T: ct.Constant[int]):
+    i = ct.bid(0)
+    t = ct.load(x, (i, 0), (8, 16))
+    u = t[:]
+    ct.store(x, (i, 0), t)
+
+
+# expect: error
+# args: float32[2], int32, 16
+@ct.kernel
+def bare_ellipsis(x, n, T: ct.Constant[int]):
+    i = ct.bid(0)
+    t = ct.load(x, (i, 0), (8, 16))
+    u = t[...]
+    ct.store(x, (i, 0), t)
+
+
+# expect: ok
+# args: float32[2], int32, 16
+@ct.kernel
+def slice_in_tuple(x, n, T: ct.Constant[int]):
+    i = ct.bid(0)
+    t = ct.load(x, (i, 0), (8, 16))
+    u = t[:,]
+    ct.store(x, (i, 0), t)
+
+
+# expect: ok
+# args: float32[2], int32, 16
+@ct.kernel
+def ellipsis_in_tuple(x, n, T: ct.Constant[int]):
+    i = ct.bid(0)
+    t = ct.load(x, (i, 0), (8, 16))
+    u = t[..., ]
+    ct.store(x, (i, 0), t)

@@ -11,6 +11,7 @@ mod launch;
 mod markdown;
 mod rule;
 pub mod suppress;
+mod tensor_methods;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

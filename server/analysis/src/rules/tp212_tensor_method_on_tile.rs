@@ -1,23 +1,12 @@
 //! Methods and subscripts of tensors on tiles and kernel arrays.
 
-use tileperf_syntax::ast::{Arg, Expr, ExprKind, Ident};
+use tileperf_syntax::ast::{Arg, Expr, ExprKind, Ident, StmtKind};
 
-use crate::body::{Bound, Const, Ty, bound, walk};
+use super::tensor_methods::{Base, METHODS, instead, rewritten};
+use crate::body::{Bound, Const, Place, Ty, bound, walk};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings};
-
-/// Methods of tensors that tiles and arrays do not have. What cuTile may add one day under another
-/// name is not among them.
-const METHODS: [&str; 64] = [
-    "abs", "add", "add_", "all", "any", "bfloat16", "bool", "bmm", "byte", "cast", "clamp",
-    "clone", "contiguous", "copy_", "cpu", "cuda", "cumsum", "data_ptr", "detach", "dim", "div",
-    "double", "exp", "exp2", "expand", "expand_as", "fill_", "flatten", "float", "half", "int",
-    "log", "log2", "long", "masked_fill", "matmul", "max", "mean", "min", "mm", "mul", "mul_",
-    "neg", "numel", "numpy", "pow", "repeat", "rsqrt", "short", "sigmoid", "size", "sqrt",
-    "squeeze", "stride", "sub", "sum", "t", "tanh", "to", "tolist", "type", "unsqueeze", "view",
-    "zero_",
-];
 
 rule! {
     /// A tensor's method or subscript is used on a tile or on an array of a kernel, which have neither.
@@ -45,25 +34,9 @@ rule! {
     Device(check)
 }
 
-/// What a method or subscript is used on.
-#[derive(Clone, Copy, PartialEq)]
-enum Base {
-    Tile,
-    Array,
-}
-
-impl Base {
-    fn word(self) -> &'static str {
-        match self {
-            Base::Tile => "a tile",
-            Base::Array => "an array",
-        }
-    }
-}
-
 fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let mut loaded_from = Vec::new();
-    walk(&device.def.body, &mut |expr, _| match &expr.kind {
+    walk(&device.def.body, &mut |expr, place| match &expr.kind {
         ExprKind::Call { func, args } => {
             if let ExprKind::Attribute { value, attr } = &func.kind
                 && METHODS.contains(&attr.name.as_str())
@@ -88,8 +61,8 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
                 return;
             };
             let wrong = match base {
-                Base::Tile => index.iter().any(|i| picks(device, i)),
-                Base::Array => !loaded_from.contains(&expr.span),
+                Base::Tile => is_bare(device, expr, index) || index.iter().any(|i| picks(device, i)),
+                Base::Array => !loaded_from.contains(&expr.span) && !is_one_case(device, place),
             };
             if wrong {
                 subscript(device, expr, value, base, out);
@@ -111,6 +84,23 @@ fn base(device: &DeviceContext<'_>, value: &Expr) -> Option<Base> {
         }
         _ => None,
     }
+}
+
+/// Whether a branch that is chosen when the kernel is compiled stands around: in another the name
+/// may well be a tuple of arrays.
+fn is_one_case(device: &DeviceContext<'_>, place: &Place<'_>) -> bool {
+    place.path.iter().any(|stmt| match &stmt.kind {
+        StmtKind::If { branches, .. } => (branches.iter()).any(|(test, _)| device.ty(test).is_const()),
+        _ => false,
+    })
+}
+
+/// `t[:]`, `t[...]`: taken in a tuple only, as in `t[:, None]`.
+fn is_bare(device: &DeviceContext<'_>, whole: &Expr, index: &[Expr]) -> bool {
+    let source = device.source(whole.span).trim_end_matches(']').trim_end();
+    let [only] = index else { return false };
+    let bare = matches!(only.kind, ExprKind::Slice { .. } | ExprKind::Ellipsis);
+    bare && !source.ends_with(',')
 }
 
 /// Whether an index picks elements of a tile, which none can.
@@ -153,63 +143,6 @@ fn method<'a>(
     }
 }
 
-/// What to write for `name(args)`.
-fn rewritten(device: &DeviceContext<'_>, name: &str, args: &[Arg], base: Base) -> Option<String> {
-    let plain = args.iter().all(|a| a.name.is_none() && a.stars == 0);
-    let only = match args {
-        [only] if plain => Some(&only.value),
-        _ => None,
-    };
-    let source = |e: &Expr| device.source(e.span);
-    match (base, name, only) {
-        (Base::Tile, "to" | "cast" | "type", Some(dtype)) => {
-            (matches!(device.ty(dtype), Ty::Dtype(_)) || device.module.dtype(dtype).is_some()).then(|| format!("astype({})", source(dtype)))
-        }
-        (Base::Tile, name, None) if args.is_empty() => {
-            let dtype = match name {
-                "float" => "float32",
-                "half" => "float16",
-                "bfloat16" => "bfloat16",
-                "double" => "float64",
-                "int" => "int32",
-                "long" => "int64",
-                _ => return None,
-            };
-            Some(format!("astype({}.{dtype})", module_name(device)?))
-        }
-        (Base::Tile, "view", Some(shape)) if matches!(device.ty(shape), Ty::Tuple(_)) => {
-            Some(format!("reshape({})", source(shape)))
-        }
-        (Base::Tile, "view", _) if plain && !args.is_empty() => {
-            let fine = |a: &Arg| matches!(device.ty(&a.value), Ty::Const(Const::Int(_) | Const::Name(_)));
-            let shape: Vec<&str> = args.iter().map(|a| source(&a.value)).collect();
-            let comma = if shape.len() == 1 { "," } else { "" };
-            (args.iter().all(fine)).then(|| format!("reshape(({}{comma}))", shape.join(", ")))
-        }
-        (Base::Array, "size", Some(axis)) => Some(format!("shape[{}]", source(axis))),
-        (Base::Array, "stride", Some(axis)) => Some(format!("strides[{}]", source(axis))),
-        (Base::Array, "dim", None) if args.is_empty() => Some("ndim".to_owned()),
-        _ => None,
-    }
-}
-
-/// What to use in place of a method, for the message.
-fn instead(name: &str, base: Base) -> &'static str {
-    match (base, name) {
-        (Base::Tile, "to" | "cast" | "type" | "float" | "half" | "bfloat16" | "double" | "int" | "long") => {
-            "; use `astype`"
-        }
-        (Base::Tile, "view" | "flatten" | "squeeze") => "; use `reshape`",
-        (Base::Tile, "unsqueeze") => "; use `ct.expand_dims`",
-        (Base::Tile, "expand" | "expand_as" | "repeat") => "; use `ct.broadcast_to`",
-        (Base::Tile, "t") => "; use `transpose`",
-        (Base::Array, "size" | "numel") => "; use `shape`",
-        (Base::Array, "stride") => "; use `strides`",
-        (Base::Array, _) => "; load a tile of it first",
-        (Base::Tile, _) => "",
-    }
-}
-
 fn transposed<'a>(
     device: &DeviceContext<'a>,
     whole: &'a Expr,
@@ -245,17 +178,6 @@ fn subscript(
         ),
     };
     out.push(whole.span, message).claim(Claim::Errors);
-}
-
-/// The name by which the file knows `cuda.tile`.
-fn module_name<'a>(device: &DeviceContext<'a>) -> Option<&'a str> {
-    let imports = &device.device.module.imports;
-    let mut names: Vec<&str> = (imports.iter())
-        .filter(|(_, path)| *path == "cuda.tile")
-        .map(|(name, _)| name.as_str())
-        .collect();
-    names.sort_unstable();
-    names.first().copied()
 }
 
 /// An expression as a message shows it.
@@ -320,6 +242,7 @@ mod tests {
             "u = x[i]",
             "u = x[0, 1]",
             "u = x[0:4]",
+            "if i > 2:\n        u = x[i]",
             "x[i] = 1",
             "u = t[0]",
             "u = t[i]",
@@ -327,6 +250,8 @@ mod tests {
             "u = t[-1]",
             "u = t[0, :]",
             "u = t[:4]",
+            "u = t[:]",
+            "u = t[...]",
             "u = t[1:, None]",
             "u = t[t > 0]",
             "t[0] = 1",
@@ -342,6 +267,8 @@ mod tests {
             "u = t.extract((0, 0), (4, 4)).item()",
             "u = t[:, None]",
             "u = t[None]",
+            "u = t[:,]",
+            "u = t[..., ]",
             "u = t[..., None]",
             "u = t[:, None, :]",
             "u = t[:, np.newaxis]",
@@ -362,6 +289,7 @@ mod tests {
         for code in [
             "def host(x):\n    y = x.to(torch.float16)[0].view(-1)\n    return y.T.float()\n",
             "@ct.kernel\ndef k(xs):\n    ct.store(xs[0], (0,), ct.load(xs[1], (0,), (8,)))\n",
+            "@ct.kernel\ndef k(x, MANY: ct.Constant[bool]):\n    if MANY:\n        first = x[0]\n    else:\n        first = x\n    ct.store(first, (0,), ct.load(x, (0,), (8,)))\n",
             "@ct.kernel\ndef k(x):\n    x = x[0]\n    ct.store(x, (0,), ct.load(x, (0,), (8,)))\n",
             "@ct.kernel\ndef k(x, F: ct.Constant[bool]):\n    if F:\n        u = ct.load(x, (0,), (8,))\n    else:\n        u = (1, 2)\n    v = u[0]\n    ct.store(x, (0,), v)\n",
         ] {
