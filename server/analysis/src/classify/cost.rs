@@ -6,10 +6,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::{Assumptions, Known, amount};
-use crate::body::{ApiCall, Device, Dtype, Extent, Tile, Ty};
-
-/// How deep helpers that call helpers are followed.
-const DEPTH: u32 = 3;
+use crate::body::{ApiCall, Device, Ty};
 
 /// What a walk found.
 #[derive(Debug, Clone, Default)]
@@ -18,11 +15,11 @@ pub(super) struct Found {
     pub(super) bytes: f64,
     pub(super) assumed: Vec<String>,
     /// Something that matters is out of sight.
-    blind: bool,
+    pub(super) blind: bool,
     /// FLOP or bytes, what they are for.
-    entries: Vec<(f64, String)>,
+    pub(super) entries: Vec<(f64, String)>,
     /// FLOP on the elements of tiles of a shape, in all and on each.
-    elementwise: BTreeMap<String, (f64, f64)>,
+    pub(super) elementwise: BTreeMap<String, (f64, f64)>,
 }
 
 impl Found {
@@ -49,30 +46,33 @@ impl Found {
 
 /// The state of the walk.
 pub(super) struct Walk<'w, 'a> {
-    device: Device<'a>,
-    known: &'w Known,
-    helper: &'w dyn Fn(&str) -> Option<Device<'a>>,
-    assumptions: Assumptions,
-    found: Found,
+    pub(super) device: Device<'a>,
+    pub(super) known: Known,
+    pub(super) lookup: &'w dyn Fn(&str) -> Option<Device<'a>>,
+    pub(super) assumptions: Assumptions,
+    pub(super) found: Found,
+    /// How many helpers are around the statement at hand.
+    pub(super) depth: u32,
     /// How often the statement at hand runs.
-    rounds: f64,
+    pub(super) rounds: f64,
     /// The most elements that a tile of known shape has had: what one of unknown shape is taken for.
-    largest: f64,
+    pub(super) largest: f64,
 }
 
 impl<'w, 'a> Walk<'w, 'a> {
     pub(super) fn new(
         device: &Device<'a>,
-        known: &'w Known,
-        helper: &'w dyn Fn(&str) -> Option<Device<'a>>,
+        known: &Known,
+        lookup: &'w dyn Fn(&str) -> Option<Device<'a>>,
         assumptions: Assumptions,
     ) -> Walk<'w, 'a> {
         Walk {
             device: *device,
-            known,
-            helper,
+            known: known.clone(),
+            lookup,
             assumptions,
             found: Found::default(),
+            depth: 0,
             rounds: 1.0,
             largest: 0.0,
         }
@@ -83,7 +83,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         self.found
     }
 
-    fn block(&mut self, body: &'a [Stmt]) {
+    pub(super) fn block(&mut self, body: &'a [Stmt]) {
         body.iter().for_each(|s| self.stmt(s));
     }
 
@@ -149,7 +149,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         for part in all.into_iter().rev() {
             match &part.kind {
                 ExprKind::Binary { op, left, right } if op == "@" => {
-                    self.product(left, right, None)
+                    self.product(self.device.tile(left), self.device.tile(right), None)
                 }
                 ExprKind::Binary { op, .. } => {
                     self.operation(self.device.ty(part), cost_of_operator(op));
@@ -159,12 +159,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 }
                 ExprKind::Call { func, args } => match self.device.call(part) {
                     Some(call) => self.api(&call),
-                    None => {
-                        if let Some(name) = func.name() {
-                            let tile = args.iter().find_map(|a| self.device.tile(&a.value));
-                            self.helper(name, tile, DEPTH);
-                        }
-                    }
+                    None => func.name().into_iter().for_each(|n| self.helper(n, args)),
                 },
                 _ => {}
             }
@@ -182,10 +177,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             "store" => self.written(call, call.arg(2, "tile")),
             "scatter" => self.written(call, call.arg(2, "value")),
             "mma" | "mma_scaled" | "matmul" => {
-                if let (Some(a), Some(b)) = (call.arg(0, "x"), call.arg(1, "y")) {
-                    let acc = call.arg(2, "acc").and_then(|e| self.device.tile(e));
-                    self.product(a, b, acc);
-                }
+                let tile = |place, name| call.arg(place, name).and_then(|e| self.device.tile(e));
+                self.product(tile(0, "x"), tile(1, "y"), tile(2, "acc"));
             }
             name if name.starts_with("atomic_") => self.written(call, call.arg(2, "update")),
             "sum" | "max" | "min" | "prod" | "argmax" | "argmin" | "reduce" | "cumsum"
@@ -194,130 +187,6 @@ impl<'w, 'a> Walk<'w, 'a> {
                 self.operation(of.unwrap_or(&Ty::Unknown), 1.0);
             }
             name => self.operation(ty, cost_of_function(name)),
-        }
-    }
-
-    /// An operation on every element of a tile.
-    fn operation(&mut self, ty: &Ty, cost: f64) {
-        let Ty::Tile(tile) = ty else { return };
-        // Whole numbers are addresses and masks, which other units compute.
-        let counts = !tile.offsets && !matches!(tile.dtype, Dtype::Int | Dtype::Bool);
-        if cost == 0.0 || !counts {
-            return;
-        }
-        let (elements, shape) = self.elements(tile);
-        let flops = cost * elements * self.rounds;
-        self.found.flops += flops;
-        let entry = self.found.elementwise.entry(shape).or_default();
-        entry.0 += flops;
-        entry.1 += cost;
-    }
-
-    fn product(&mut self, a: &'a Expr, b: &'a Expr, acc: Option<&'a Tile>) {
-        let last = |tile: Option<&'a Tile>, from_end: usize| {
-            let shape = tile?.shape.as_ref()?;
-            shape.get(shape.len().checked_sub(from_end)?)
-        };
-        let (a, b) = (self.device.tile(a), self.device.tile(b));
-        let m = last(a, 2).or_else(|| last(acc, 2));
-        let n = last(b, 1).or_else(|| last(acc, 1));
-        let k = last(a, 1).or_else(|| last(b, 2));
-        let [m, n, k] = [m, n, k].map(|e| self.extent(e.unwrap_or(&Extent::Other)));
-        let batch: f64 = match a.and_then(|t| t.shape.as_deref()) {
-            Some([batch @ .., _, _]) => batch.iter().map(|e| self.extent(e)).product(),
-            _ => 1.0,
-        };
-        let flops = 2.0 * batch * m * n * k * self.rounds;
-        self.found.flops += flops;
-        let text = format!(
-            "{} FLOP: a matrix product of {m} x {n} x {k}{}",
-            amount::short(flops),
-            self.times()
-        );
-        self.found.entries.push((flops, text));
-    }
-
-    fn written(&mut self, call: &ApiCall<'a>, value: Option<&'a Expr>) {
-        match value.map(|v| self.device.ty(v)) {
-            Some(Ty::Tile(tile)) => self.moved(tile, call, "stored"),
-            Some(Ty::Unknown) => self.moved(&Tile::default(), call, "stored"),
-            Some(_) => {
-                let one = Tile {
-                    shape: Some(Vec::new()),
-                    ..Tile::default()
-                };
-                self.moved(&one, call, "stored");
-            }
-            None => {}
-        }
-    }
-
-    fn moved(&mut self, tile: &Tile, call: &ApiCall<'a>, what: &str) {
-        let array = call.arg(0, "array").and_then(Expr::name);
-        let (elements, shape) = self.elements(tile);
-        let bytes = elements * self.element_bytes(array) * self.rounds;
-        self.found.bytes += bytes;
-        let array = array.map_or("an array", SmolStr::as_str);
-        let text = format!(
-            "{} bytes: {shape} of `{array}` {what}{}",
-            amount::short(bytes),
-            self.times()
-        );
-        self.found.entries.push((bytes, text));
-    }
-
-    fn times(&self) -> String {
-        match self.rounds {
-            1.0 => String::new(),
-            rounds => format!(", {} times", amount::short(rounds)),
-        }
-    }
-
-    fn element_bytes(&mut self, array: Option<&SmolStr>) -> f64 {
-        if let Some(bytes) = array.and_then(|a| self.known.element_bytes.get(a)) {
-            return f64::from(*bytes);
-        }
-        let bytes = self.assumptions.bytes;
-        self.assume(format!("{bytes} bytes an element"));
-        bytes
-    }
-
-    /// How many elements a tile has, and its shape as people read it.
-    fn elements(&mut self, tile: &Tile) -> (f64, String) {
-        let Some(shape) = &tile.shape else {
-            if self.largest == 0.0 {
-                self.largest = self.assumptions.extent;
-                self.assume(format!("{} elements of a tile", self.largest));
-            }
-            return (
-                self.largest,
-                format!("{} elements", amount::short(self.largest)),
-            );
-        };
-        let extents: Vec<f64> = shape.iter().map(|e| self.extent(e)).collect();
-        let elements = extents.iter().product();
-        self.largest = self.largest.max(elements);
-        let text: Vec<String> = extents.iter().map(f64::to_string).collect();
-        match text.as_slice() {
-            [] => (1.0, "1 element".to_owned()),
-            _ => (elements, format!("{} elements", text.join(" x "))),
-        }
-    }
-
-    fn extent(&mut self, extent: &Extent) -> f64 {
-        match extent {
-            Extent::Int(value) => *value as f64,
-            Extent::Name(name) => match self.known.constants.get(name) {
-                Some(value) => *value as f64,
-                None => {
-                    self.assume(format!("{name} = {}", self.assumptions.extent));
-                    self.assumptions.extent
-                }
-            },
-            Extent::Other => {
-                self.assume(format!("{} for other extents", self.assumptions.extent));
-                self.assumptions.extent
-            }
         }
     }
 
@@ -349,33 +218,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// A call of a function of the file: its operations, taken as done on each element of the tile
-    /// that it is given.
-    fn helper(&mut self, name: &str, tile: Option<&Tile>, depth: u32) {
-        let Some(tile) = tile else { return };
-        let Some(callee) = (self.helper)(name) else {
-            return;
-        };
-        let mut operations = 0.0;
-        let mut called = Vec::new();
-        crate::body::walk(&callee.def.body, &mut |expr, _| match &expr.kind {
-            ExprKind::Binary { op, .. } => operations += cost_of_operator(op),
-            ExprKind::Call { func, .. } => match callee.call(expr) {
-                Some(call) if matches!(call.name.as_str(), "mma" | "mma_scaled" | "matmul") => {
-                    self.found.blind = true;
-                }
-                Some(call) => operations += cost_of_function(&call.name),
-                None => called.extend(func.name().cloned()),
-            },
-            _ => {}
-        });
-        self.operation(&tile.clone().ty(), operations);
-        if depth > 0 {
-            (called.iter()).for_each(|inner| self.helper(inner, Some(tile), depth - 1));
-        }
-    }
-
-    fn assume(&mut self, text: String) {
+    pub(super) fn assume(&mut self, text: String) {
         if !self.found.assumed.contains(&text) {
             self.found.assumed.push(text);
         }
@@ -383,7 +226,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 }
 
 /// FLOP of an operator on one element.
-fn cost_of_operator(op: &str) -> f64 {
+pub(super) fn cost_of_operator(op: &str) -> f64 {
     match op {
         "+" | "-" | "*" => 1.0,
         "/" => 4.0,
@@ -393,7 +236,7 @@ fn cost_of_operator(op: &str) -> f64 {
 }
 
 /// FLOP of a function on one element. Those that take a series count as many.
-fn cost_of_function(name: &str) -> f64 {
+pub(super) fn cost_of_function(name: &str) -> f64 {
     match name {
         "add" | "sub" | "mul" | "maximum" | "minimum" | "where" | "negative" | "abs" | "fma" => 1.0,
         "truediv" | "sqrt" | "rsqrt" => 4.0,

@@ -8,6 +8,8 @@
 
 mod amount;
 mod cost;
+mod count;
+mod helpers;
 #[cfg(test)]
 mod tests;
 

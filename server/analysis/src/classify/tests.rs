@@ -168,11 +168,27 @@ fn helpers_count_and_those_that_multiply_matrices_hide_the_answer() {
     let found = class_of(code, &Known::default());
     // What the helper returns is not typed; it is taken to be as large as what was loaded.
     assert_eq!((found.flops, found.bytes), (8.0 * 10.0, 32.0));
-    let code = "def product(a, b, acc):\n    return ct.mma(a, b, acc)\n\n@ct.kernel\ndef k(x):\n    t = ct.load(x, (0, 0), (16, 16))\n    ct.store(x, (0, 0), product(t, t, t))\n";
-    let found = class_of(code, &Known::default());
+    let product = "def product(a, b, acc=None):\n    return ct.mma(a, b, acc)\n\n@ct.kernel\ndef k(x):\n    t = ct.load(x, (0, 0), (16, 16))\n    ct.store(x, (0, 0), product(t, b=t, acc=t))\n";
+    assert_eq!(
+        class_of(product, &Known::default()).flops,
+        2.0 * 16.0 * 16.0 * 16.0
+    );
+    let hidden = product.replace("ct.mma(a, b, acc)", "ct.mma(a[0], b[0], acc)");
+    let found = class_of(&hidden, &Known::default());
     assert_eq!(found.class, Class::Unknown);
     assert!(!found.certain);
     assert!(found.text().contains("unknown"));
+}
+
+#[test]
+fn a_helper_that_moves_data_counts_where_it_is_called() {
+    let code = "def add_one(y, i, B):\n    ct.store(y, (i,), ct.load(y, (i,), (16,)) + 1)\n\n@ct.kernel\ndef k(x):\n    for j in range(3):\n        add_one(x, j, 16)\n";
+    let found = class_of(code, &launched(&[], &[("x", 4)]));
+    assert_eq!((found.flops, found.bytes), (3.0 * 16.0, 3.0 * 2.0 * 64.0));
+    assert!(found.assumed.is_empty());
+    let endless = "def again(y):\n    ct.store(y, (0,), ct.load(y, (0,), (16,)))\n    again(y)\n\n@ct.kernel\ndef k(x):\n    again(x)\n";
+    let found = class_of(endless, &launched(&[], &[("x", 4)]));
+    assert_eq!(found.bytes, 3.0 * 128.0);
 }
 
 #[test]
