@@ -24,6 +24,8 @@ pub struct DeviceFacts {
     pub constants: FxHashSet<SmolStr>,
     /// It is a kernel, not a helper.
     pub is_kernel: bool,
+    /// It takes any number of arguments: `*args`.
+    pub open: bool,
 }
 
 /// A top-level statement. Places are relative to it.

@@ -9,12 +9,14 @@ mod doc;
 mod finding;
 mod fixes;
 mod host;
+mod launch;
 mod markdown;
 mod remake;
 mod rule;
 mod searches;
 mod spaces;
 pub mod suppress;
+mod tensor_methods;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -61,6 +63,19 @@ rules! {
     tp116_cold_process_timing,
     tp117_profiler_sees_search,
     tp118_tuning_result_attribute,
+    tp201_launch_none,
+    tp202_constant_str,
+    tp203_constant_as_default_value,
+    tp204_non_pow2_tile,
+    tp205_index_is_element_offset,
+    tp206_index_shape_rank_mismatch,
+    tp207_unused_kernel_param,
+    tp208_launch_arity,
+    tp209_launch_grid,
+    tp210_kernel_called_as_helper,
+    tp211_wrong_import,
+    tp212_tensor_method_on_tile,
+    tp213_index_math_by_function,
     tp301_num_ctas_arch,
     tp302_tile_over_budget,
     tp303_hardcoded_sm_count,
