@@ -180,6 +180,7 @@ impl Infer<'_> {
                 // The mask decides what counts.
                 tile.sources.clear();
                 tile.offsets = false;
+                tile.mask = false;
                 tile.ty()
             }
             "sum" | "max" | "min" | "prod" | "argmax" | "argmin" | "reduce" => {
@@ -253,12 +254,14 @@ impl Infer<'_> {
                     [Ty::Tile(a), Ty::Tile(b), ..] => Tile {
                         dtype: Dtype::Bool,
                         offsets: false,
+                        mask: true,
                         ..a.combine(b)
                     }
                     .ty(),
                     [Ty::Tile(a), ..] | [_, Ty::Tile(a), ..] => Tile {
                         dtype: Dtype::Bool,
                         offsets: false,
+                        mask: true,
                         ..(**a).clone()
                     }
                     .ty(),
@@ -279,6 +282,7 @@ impl Infer<'_> {
             "isnan" => match types.first() {
                 Some(Ty::Tile(tile)) => Tile {
                     dtype: Dtype::Bool,
+                    mask: true,
                     ..(**tile).clone()
                 }
                 .ty(),

@@ -358,6 +358,7 @@ impl Infer<'_> {
             (Ty::Tile(a), Ty::Tile(b)) => {
                 let mut tile = a.combine(b);
                 tile.offsets = (a.offsets || b.offsets) && matches!(op, "+" | "-" | "*");
+                tile.mask &= keeps_mask(op);
                 divided(op, &mut tile);
                 tile.ty()
             }
@@ -378,6 +379,7 @@ impl Infer<'_> {
                     }
                 }
                 tile.offsets &= matches!(op, "+" | "-" | "*");
+                tile.mask &= keeps_mask(op);
                 divided(op, &mut tile);
                 tile.ty()
             }
@@ -395,6 +397,11 @@ impl Infer<'_> {
             _ => Ty::Unknown,
         }
     }
+}
+
+/// Whether an operator makes a mask of masks.
+fn keeps_mask(op: &str) -> bool {
+    matches!(op, "&" | "|" | "^") || op.starts_with("bitwise_")
 }
 
 /// True division of whole numbers gives floats.
@@ -433,6 +440,7 @@ fn comparison(parts: &[Ty]) -> Ty {
         Some(tile) => Tile {
             dtype: Dtype::Bool,
             offsets: false,
+            mask: true,
             ..tile
         }
         .ty(),

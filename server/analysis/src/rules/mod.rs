@@ -6,8 +6,12 @@
 mod check;
 mod context;
 mod doc;
+mod edits;
 mod finding;
+mod flow;
 mod markdown;
+mod offsets;
+mod reduction;
 mod rule;
 pub mod suppress;
 #[cfg(test)]
@@ -36,6 +40,19 @@ macro_rules! rules {
 
 rules! {
     tp101_replace_hints_hot_path,
+    tp214_unsupported_python,
+    tp215_dynamic_tile_shape,
+    tp216_padded_divisor,
+    tp217_mask_by_multiply,
+    tp218_fp8_div_operator,
+    tp219_load_no_padding,
+    tp220_half_precision_reduction,
+    tp221_mma_missing_acc,
+    tp222_undefined_on_branch,
+    tp224_unmasked_gather_reduction,
+    tp225_unmasked_scatter,
+    tp226_hint_out_of_range,
+    tp404_mma_fp32_no_tf32,
 }
 
 /// The rule of a code or slug.

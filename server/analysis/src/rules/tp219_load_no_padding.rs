@@ -1,0 +1,337 @@
+//! Elements outside the array that end up in a reduction.
+
+use rustc_hash::FxHashSet;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
+
+use crate::body::{ApiCall, Const, Device, Extent, Place, Source, SourceKind, Ty};
+use crate::rewrite::Edits;
+use crate::rules::edits::add_argument;
+use crate::rules::reduction::{self, Reduction};
+use crate::rules::rule::rule;
+use crate::rules::{DeviceContext, Findings};
+
+rule! {
+    /// A load without a padding mode feeds a reduction, and its tile may reach beyond the array.
+    ///
+    /// `ct.load` leaves elements outside the array undetermined unless `padding_mode` says what they
+    /// are. Where a tile is only stored again they are clipped at the store; a sum or a maximum takes
+    /// them in. Give the padding that the reduction ignores (`ZERO` for a sum, `NEG_INF` for a
+    /// maximum), or mask the tile with `ct.where` before it is reduced.
+    ///
+    /// With TMA the hardware happens to pad with zeros. Elsewhere (sm_80 to sm_89 have none, and
+    /// `allow_tma=True` does not bring it there) whatever lies in memory is summed, without an error.
+    ///
+    /// ```python bad
+    /// @ct.kernel
+    /// def total(x, out, TILE: ct.Constant[int]):
+    ///     tile = ct.load(x, (ct.bid(0),), (TILE,))  # TP219
+    ///     ct.atomic_add(out, (0,), ct.sum(tile))
+    /// ```
+    ///
+    /// ```python fixed
+    /// @ct.kernel
+    /// def total(x, out, TILE: ct.Constant[int]):
+    ///     tile = ct.load(x, (ct.bid(0),), (TILE,), padding_mode=ct.PaddingMode.ZERO)
+    ///     ct.atomic_add(out, (0,), ct.sum(tile))
+    /// ```
+    ///
+    /// Every tile of a loop that rounds the number of tiles down is full:
+    ///
+    /// ```python good
+    /// @ct.kernel
+    /// def total(x, out, n: int, TILE: ct.Constant[int]):
+    ///     acc = ct.zeros((TILE,), dtype=ct.float32)
+    ///     for i in range(n // TILE):
+    ///         acc = acc + ct.load(x, (i,), (TILE,))
+    ///     ct.store(out, (0,), ct.sum(acc, keepdims=True))
+    /// ```
+    TP219 "load-no-padding" Warning,
+    Device(check)
+}
+
+fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
+    let mut seen: FxHashSet<Span> = FxHashSet::default();
+    let mut found = Vec::new();
+    reduction::reductions(&at.device, &mut |reduction, _| {
+        for source in unpadded(reduction) {
+            if seen.contains(&source.span) {
+                continue;
+            }
+            let Some((load, place)) = reduction::call_at(&at.device, source.span) else {
+                continue;
+            };
+            if let Some(extent) = ragged(at, reduction, &load, &place) {
+                seen.insert(source.span);
+                found.push((load, reduction.call.name.clone(), extent));
+            }
+        }
+    });
+    found.sort_by_key(|(load, ..)| load.expr.span.start);
+    for (load, reduced, extent) in found {
+        report(at, &load, &reduced, extent, out);
+    }
+}
+
+fn unpadded<'r>(reduction: &'r Reduction<'_>) -> impl Iterator<Item = &'r Source> {
+    (reduction.tile.sources.iter()).filter(|s| s.kind == SourceKind::Unpadded)
+}
+
+fn report(
+    at: &DeviceContext<'_>,
+    load: &ApiCall<'_>,
+    reduced: &str,
+    extent: &Expr,
+    out: &mut Findings<'_>,
+) {
+    let array = load.arg(0, "array").map_or("", |a| at.source(a.span));
+    let mut message = format!(
+        "The load from `{array}` has no padding mode and feeds `{reduced}`: where a tile of `{}` reaches beyond the array, undetermined elements are reduced",
+        at.source(extent.span)
+    );
+    let tma = load.keyword("allow_tma").map(|e| &e.kind);
+    if matches!(tma, Some(ExprKind::Bool(true))) {
+        message.push_str("; sm_80 to sm_89 have no TMA that would pad with zeros");
+    }
+    let described = out.push(load.expr.span, message);
+    let Some(module) = reduction::module_of(load, at.text).filter(|_| !load.is_open()) else {
+        return;
+    };
+    let mode = match reduced {
+        "max" | "argmax" => "NEG_INF",
+        "min" | "argmin" => "POS_INF",
+        _ => "ZERO",
+    };
+    let padding = format!("{module}.PaddingMode.{mode}");
+    let edits = match load.keyword("padding_mode") {
+        Some(given) => Edits::new(at.text).replace(given.span, padding),
+        None => add_argument(
+            Edits::new(at.text),
+            load.expr,
+            &format!("padding_mode={padding}"),
+        ),
+    };
+    described.review_fix(format!("Pad with {mode}"), edits);
+}
+
+/// An extent of the load's shape that is reduced and that the array may not fill.
+fn ragged<'a>(
+    at: &DeviceContext<'a>,
+    reduction: &Reduction<'a>,
+    load: &ApiCall<'a>,
+    place: &Place<'a>,
+) -> Option<&'a Expr> {
+    if checks_no_bounds(load) {
+        return None;
+    }
+    let device = &at.device;
+    let shape = reduction::parts(device, load.arg(2, "shape")?);
+    let index = reduction::parts(device, load.arg(1, "index")?);
+    if shape.len() != index.len() {
+        return None;
+    }
+    let reduced = |extent: &Extent| {
+        *extent != Extent::Int(1)
+            && (reduction.extents.as_ref()).is_none_or(|all| all.contains(extent))
+    };
+    (shape.into_iter().zip(index)).find_map(|(extent, index)| {
+        let known = extent_of(device, extent);
+        (reduced(&known) && may_be_ragged(at, &known, index, place)).then_some(extent)
+    })
+}
+
+fn checks_no_bounds(load: &ApiCall<'_>) -> bool {
+    (load.keyword("check_bounds")).is_some_and(|e| matches!(e.kind, ExprKind::Bool(false)))
+}
+
+fn extent_of(device: &Device<'_>, expr: &Expr) -> Extent {
+    match device.ty(expr) {
+        Ty::Const(Const::Int(value)) => Extent::Int(*value),
+        Ty::Const(Const::Name(name)) => Extent::Name(name.clone()),
+        _ => Extent::Other,
+    }
+}
+
+fn may_be_ragged<'a>(
+    at: &DeviceContext<'a>,
+    extent: &Extent,
+    index: &'a Expr,
+    place: &Place<'a>,
+) -> bool {
+    let device = &at.device;
+    match device.ty(index) {
+        // The only tile along this axis: as wide as the array, unless the kernel says otherwise.
+        Ty::Const(_) => masked_elsewhere(device, extent),
+        Ty::Scalar { .. } => !counts_full_tiles(device, index, place),
+        // Read from memory, or from a caller: page tables and the like, laid out in whole tiles.
+        _ => false,
+    }
+}
+
+/// The index is the counter of a loop that rounds the number of tiles down.
+fn counts_full_tiles<'a>(device: &Device<'a>, index: &'a Expr, place: &Place<'a>) -> bool {
+    let Some(name) = index.name() else {
+        return false;
+    };
+    place.loops().any(|stmt| {
+        let StmtKind::For { target, iter, .. } = &stmt.kind else {
+            return false;
+        };
+        let ExprKind::Call { args, .. } = &iter.kind else {
+            return false;
+        };
+        let bound = match &args[..] {
+            [end] | [_, end, ..] => device.follow(&end.value),
+            [] => return false,
+        };
+        target.name() == Some(name) && divides_down(device, bound)
+    })
+}
+
+/// `n // TILE`, not `(n + TILE - 1) // TILE`.
+fn divides_down<'a>(device: &Device<'a>, bound: &'a Expr) -> bool {
+    match &bound.kind {
+        ExprKind::Binary { op, left, .. } if op == "//" => {
+            !matches!(&device.follow(left).kind, ExprKind::Binary { op, .. } if op == "+" || op == "-")
+        }
+        ExprKind::Int(_) => true,
+        _ => false,
+    }
+}
+
+/// The kernel compares offsets of this extent with a bound, or pads another tile of it: it knows
+/// that the array may be narrower.
+fn masked_elsewhere(device: &Device<'_>, extent: &Extent) -> bool {
+    let Extent::Name(_) = extent else {
+        return false;
+    };
+    let mut found = false;
+    crate::body::walk(&device.def.body, &mut |expr, _| {
+        if found {
+            return;
+        }
+        let Some(tile) = device.tile(expr) else {
+            return;
+        };
+        let has_extent = || tile.shape.as_ref().is_some_and(|s| s.contains(extent));
+        found = match &expr.kind {
+            ExprKind::Compare { first, rest } => {
+                let sides = std::iter::once(first.as_ref()).chain(rest.iter().map(|(_, e)| e));
+                sides
+                    .filter_map(|e| device.tile(e))
+                    .any(|side| side.offsets && side.constant)
+                    && has_extent()
+            }
+            ExprKind::Call { .. } => {
+                tile.sources
+                    .iter()
+                    .any(|s| s.span == expr.span && s.kind == SourceKind::Padded)
+                    && has_extent()
+            }
+            _ => false,
+        };
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, fixes, good};
+
+    #[test]
+    fn the_padding_fits_the_reduction() {
+        fixes(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(x, index=(ct.bid(0), ct.bid(1)), shape=(1, T))  # TP219\n    ct.store(y, (ct.bid(0), ct.bid(1)), ct.max(t, axis=1, keepdims=True))\n",
+            "@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(x, index=(ct.bid(0), ct.bid(1)), shape=(1, T), padding_mode=ct.PaddingMode.NEG_INF)\n    ct.store(y, (ct.bid(0), ct.bid(1)), ct.max(t, axis=1, keepdims=True))\n",
+        );
+        fixes(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(\n        x,\n        (ct.bid(0),),\n        (T,),\n        padding_mode=ct.PaddingMode.UNDETERMINED,\n    )\n    ct.store(y, (0,), ct.min(t))\n"
+                .replace("ct.load(", "ct.load(  # TP219")
+                .as_str(),
+            "@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(\n        x,\n        (ct.bid(0),),\n        (T,),\n        padding_mode=ct.PaddingMode.POS_INF,\n    )\n    ct.store(y, (0,), ct.min(t))\n",
+        );
+    }
+
+    #[test]
+    fn through_arithmetic_loops_and_other_reductions() {
+        for (body, reduced) in [
+            ("ct.load(x, (i,), (T,))  # TP219", "ct.cumsum(t * 2 + 1)"),
+            ("ct.load(x, i, T)  # TP219", "ct.sum(ct.exp(ct.astype(t, ct.float32)))"),
+            ("ct.load(x, (i,), (T,)).astype(ct.float32)  # TP219", "ct.prod(t)"),
+        ] {
+            bad(
+                &RULE,
+                &format!(
+                    "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    for i in range(ct.cdiv(n, T)):\n        t = {body}\n        ct.store(y, (i,), {reduced})\n"
+                ),
+            );
+        }
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    acc = ct.zeros((1, T), dtype=ct.float32)\n    for i in range((n + T - 1) // T):\n        acc = acc + ct.load(x, (ct.bid(0), i), (1, T))  # TP219\n    ct.store(y, (0,), ct.sum(acc))\n",
+        );
+    }
+
+    #[test]
+    fn one_tile_a_row_when_the_kernel_masks_that_width() {
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0), 0), (1, T))  # TP219\n    mask = ct.arange(T, dtype=ct.int32) < n\n    ct.store(y, (0,), ct.sum(t))\n",
+        );
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, w, y, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0), 0), (1, T))  # TP219\n    v = ct.load(w, (0,), (T,), padding_mode=ct.PaddingMode.ZERO)\n    ct.store(y, (0,), ct.sum(t) * v)\n",
+        );
+    }
+
+    #[test]
+    fn silent_where_nothing_undetermined_is_reduced() {
+        for (load, use_) in [
+            // One tile a row, as wide as the row.
+            ("ct.load(x, (i, 0), (1, T))", "ct.sum(t, axis=1)"),
+            // One element.
+            ("ct.load(x, (i, i), (1, 1))", "ct.sum(t)"),
+            ("ct.load(x, i, shape=())", "ct.sum(t)"),
+            // The ragged axis is not the reduced one.
+            ("ct.load(x, (i, 0), (S, T))", "ct.sum(t, axis=1)"),
+            ("ct.load(x, (i, 0), (S, T))", "ct.max(t, axis=-1, keepdims=True)"),
+            // Clipped at the store.
+            ("ct.load(x, (i, i), (S, T))", "t * 2"),
+            // Padded, or masked.
+            (
+                "ct.load(x, (i, i), (1, T), padding_mode=ct.PaddingMode.ZERO)",
+                "ct.sum(t)",
+            ),
+            (
+                "ct.where(ct.arange(T, dtype=ct.int32) < 7, ct.load(x, (i, i), (1, T)), 0.0)",
+                "ct.sum(t)",
+            ),
+            // The author vouches for the bounds.
+            ("ct.load(x, (i, i), (1, T), check_bounds=False)", "ct.sum(t)"),
+            // An index that memory gave.
+            (
+                "ct.load(x, (ct.load(p, i, shape=()).item() if T else p, 0), (S, T))",
+                "ct.sum(t)",
+            ),
+        ] {
+            good(
+                &RULE,
+                &format!(
+                    "@ct.kernel\ndef k(x, p, y, S: ct.Constant[int], T: ct.Constant[int]):\n    i = ct.bid(0)\n    t = {load}\n    ct.store(y, (0,), {use_})\n"
+                ),
+            );
+        }
+        // Loops over whole tiles.
+        for bound in ["n // T", "4", "0, n // T"] {
+            good(
+                &RULE,
+                &format!(
+                    "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    for j in range({bound}):\n        ct.store(y, (j,), ct.sum(ct.load(x, (j,), (T,))))\n"
+                ),
+            );
+        }
+    }
+}
