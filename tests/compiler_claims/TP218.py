@@ -11,15 +11,15 @@ def operator(x, y, T: ct.Constant[int]):
 # expect: same
 # args: float32[1], float32[1], 1024
 @ct.kernel
-def full(x, y, T: ct.Constant[int]):
-    ct.store(y, (0,), ct.truediv(ct.load(x, (0,), (T,)), ct.load(y, (0,), (T,)), rounding_mode=ct.RoundingMode.FULL))
+def rn(x, y, T: ct.Constant[int]):
+    ct.store(y, (0,), ct.truediv(ct.load(x, (0,), (T,)), ct.load(y, (0,), (T,)), rounding_mode=ct.RoundingMode.RN))
 
 
 # expect: differs
 # args: float32[1], float32[1], 1024
 @ct.kernel
-def rn(x, y, T: ct.Constant[int]):
-    ct.store(y, (0,), ct.truediv(ct.load(x, (0,), (T,)), ct.load(y, (0,), (T,)), rounding_mode=ct.RoundingMode.RN))
+def full(x, y, T: ct.Constant[int]):
+    ct.store(y, (0,), ct.truediv(ct.load(x, (0,), (T,)), ct.load(y, (0,), (T,)), rounding_mode=ct.RoundingMode.FULL))
 
 
 # expect: differs

@@ -194,6 +194,7 @@ impl Infer<'_> {
                 };
                 let tile = Tile {
                     dtype,
+                    shape: self.reduced(args, tile),
                     ..Tile::default()
                 };
                 tile.ty()
@@ -299,6 +300,38 @@ impl Infer<'_> {
             }
             _ => Ty::Unknown,
         }
+    }
+
+    /// The shape that a reduction leaves.
+    fn reduced(&self, args: &[Arg], tile: &Tile) -> Option<Vec<Extent>> {
+        let mut shape = tile.shape.clone()?;
+        let keeps = matches!(
+            self.typed(args, usize::MAX, "keepdims"),
+            Ty::Const(Const::Bool(true))
+        );
+        let axes: Vec<i64> = match self.typed(args, 1, "axis") {
+            Ty::Unknown if argument(args, Some(1), "axis").is_none() => {
+                (0..shape.len() as i64).collect()
+            }
+            Ty::None => (0..shape.len() as i64).collect(),
+            Ty::Tuple(parts) => parts.iter().map(Ty::int).collect::<Option<_>>()?,
+            ty => vec![ty.int()?],
+        };
+        let mut gone = Vec::new();
+        for axis in axes {
+            let axis = if axis < 0 { axis + shape.len() as i64 } else { axis };
+            let axis = usize::try_from(axis).ok()?;
+            *shape.get_mut(axis)? = Extent::Int(1);
+            gone.push(axis);
+        }
+        if !keeps {
+            let mut axis = 0;
+            shape.retain(|_| {
+                axis += 1;
+                !gone.contains(&(axis - 1))
+            });
+        }
+        Some(shape)
     }
 
     fn read(

@@ -83,3 +83,26 @@ fn names_from_around_a_kernel_are_constants() {
     assert_eq!(found[2].int(), Some(16));
     assert_eq!(found[3], Ty::Unknown);
 }
+
+#[test]
+fn reductions_leave_the_other_axes() {
+    let found = types(
+        "@ct.kernel\ndef k(x, B: ct.Constant[int]):\n    a = ct.load(x, (0, 0), (B, EIGHT))\n    return ct.sum(a, axis=1), ct.max(a, axis=-2, keepdims=True), ct.sum(a), ct.sum(a, axis=(0, 1), keepdims=True), a - ct.max(a, 1, keepdims=True)\n",
+    );
+    let shape = |ty: &Ty| tile(ty).shape.clone().unwrap();
+    let (b, eight, one) = (Extent::Name("B".into()), Extent::Int(8), Extent::Int(1));
+    assert_eq!(shape(&found[0]), [b.clone()]);
+    assert_eq!(shape(&found[1]), [one.clone(), eight.clone()]);
+    assert!(shape(&found[2]).is_empty());
+    assert_eq!(shape(&found[3]), [one.clone(), one]);
+    assert_eq!(shape(&found[4]), [b, eight]);
+}
+
+#[test]
+fn masks_are_what_comparisons_gave() {
+    let found = types(
+        "@ct.kernel\ndef k(x, n):\n    i = ct.arange(8, dtype=ct.int32)\n    m = i < n\n    return m, m & (i > 2), ct.astype(m, ct.float32), m[:, None], m * 2, i, ct.where(m, 1, 0), ct.less(i, n)\n",
+    );
+    let masks: Vec<bool> = found.iter().map(|ty| tile(ty).mask).collect();
+    assert_eq!(masks, [true, true, true, true, false, false, false, true]);
+}

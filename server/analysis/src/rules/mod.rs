@@ -7,6 +7,7 @@ mod check;
 mod context;
 mod doc;
 mod edits;
+mod eight_bit;
 mod finding;
 mod flow;
 mod markdown;
@@ -49,10 +50,15 @@ rules! {
     tp220_half_precision_reduction,
     tp221_mma_missing_acc,
     tp222_undefined_on_branch,
+    tp223_flat_view_strided,
     tp224_unmasked_gather_reduction,
     tp225_unmasked_scatter,
     tp226_hint_out_of_range,
     tp404_mma_fp32_no_tf32,
+    tp406_padding_blocks_tma,
+    tp407_exact_math_hot,
+    tp409_loop_invariant_tile,
+    tp410_cast_in_loop,
 }
 
 /// The rule of a code or slug.

@@ -1,7 +1,7 @@
 //! Offsets of blocks in flattened arrays.
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind};
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use crate::body::{Const, Device, Ty};
 use crate::rules::flow::is_runtime_value;
@@ -9,9 +9,9 @@ use crate::rules::flow::is_runtime_value;
 /// How many names are followed before giving up.
 const HOPS: u32 = 8;
 
-/// The width of a block of consecutive offsets, `row * stride + arange(BLOCK)`, that may reach beyond
+/// A block of consecutive offsets, `row * stride + arange(BLOCK)`, that may reach beyond
 /// its row into the next: the base is no multiple of the width.
-pub(super) fn overrun<'a>(device: &Device<'a>, index: &'a Expr) -> Option<&'a Expr> {
+pub(super) fn overrun<'a>(device: &Device<'a>, index: &'a Expr) -> Option<Overrun<'a>> {
     let index = match &device.follow(index).kind {
         // One axis for all: the array is flat. Of several, each has bounds of its own.
         ExprKind::Tuple(items) => match &items[..] {
@@ -23,12 +23,51 @@ pub(super) fn overrun<'a>(device: &Device<'a>, index: &'a Expr) -> Option<&'a Ex
     let mut terms = Vec::new();
     add(device, index, HOPS, &mut terms);
     let width = terms.iter().find_map(|term| width(device, term))?;
-    let beyond = terms.iter().any(|term| {
-        self::width(device, term).is_none()
-            && varies(device, term, HOPS)
-            && !mentions(device, term, width, HOPS)
-    });
-    beyond.then_some(width)
+    if device.ty(width).int() == Some(1) {
+        return None;
+    }
+    let others = || {
+        let varying = terms.iter().filter(|t| self::width(device, t).is_none());
+        varying.filter(|t| varies(device, t, HOPS))
+    };
+    let block = others().find(|term| mentions(device, term, width, HOPS));
+    let row = others().any(|term| !mentions(device, term, width, HOPS));
+    row.then_some(Overrun {
+        width,
+        blocked: block.is_some_and(|term| !counts(device, term)),
+    })
+}
+
+/// A block that may reach beyond its row.
+pub(super) struct Overrun<'a> {
+    /// How wide it is.
+    pub width: &'a Expr,
+    /// The grid has several blocks a row: `row * stride + bid * BLOCK + arange(BLOCK)`. Hosts often
+    /// pad the rows of such an array.
+    pub blocked: bool,
+}
+
+/// The counter of a loop that starts at a constant is in it: one block walks over the row.
+fn counts(device: &Device<'_>, term: &Expr) -> bool {
+    let mut counters = Vec::new();
+    loop_counters(device, &device.def.body, &mut counters);
+    let mut found = false;
+    term.walk(&mut |e| found |= e.name().is_some_and(|n| counters.contains(n)));
+    found
+}
+
+fn loop_counters(device: &Device<'_>, body: &[Stmt], out: &mut Vec<SmolStr>) {
+    for stmt in body {
+        if let StmtKind::For { target, iter, .. } = &stmt.kind
+            && let (Some(name), ExprKind::Call { args, .. }) = (target.name(), &iter.kind)
+            && (args.len() < 2 || matches!(device.ty(&args[0].value), Ty::Const(_)))
+        {
+            out.push(name.clone());
+        }
+        for inner in stmt.blocks() {
+            loop_counters(device, inner, out);
+        }
+    }
 }
 
 /// The terms of a sum, names followed.

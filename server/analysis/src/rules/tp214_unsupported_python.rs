@@ -201,6 +201,8 @@ impl Search<'_, '_, '_> {
         let what = match &expr.kind {
             ExprKind::List(_) => "A list",
             ExprKind::Dict(_) => "A dictionary display",
+            // `{{name}}`: the file is a template.
+            ExprKind::Set(items) if matches!(items[..], [Expr { kind: ExprKind::Set(_), .. }]) => return,
             ExprKind::Set(_) => "A set",
             ExprKind::Named { .. } => "The walrus operator",
             ExprKind::Await(_) => "`await`",
@@ -368,6 +370,7 @@ mod tests {
             "with scope(n):\n    t = t + 1",
             "return",
             "pass",
+            "{{body}}",
         ] {
             good(&RULE, &kernel(body));
         }

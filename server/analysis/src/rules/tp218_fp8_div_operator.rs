@@ -1,18 +1,21 @@
 //! Scales of 8-bit quantization made with the division operator.
 
-use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::body::{Const, Device, Dtype, Ty, walk};
+use crate::body::{Device, Dtype, Ty, walk};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{DeviceContext, Findings};
+use crate::rules::{DeviceContext, Findings, eight_bit};
 
 rule! {
-    /// The scale of an 8-bit quantization is made or applied with `/`, which may round differently.
+    /// The scale of an 8-bit quantization is made or applied with `/`, which leaves its rounding unsaid.
     ///
     /// Values at the edge of a bucket fall into another one if the quotient is off by one unit in the
-    /// last place: the result then differs from the reference by a whole step. Say which rounding is
-    /// meant: `ct.truediv(x, y, rounding_mode=ct.RoundingMode.FULL)`.
+    /// last place: the result then differs from the reference by a whole step. Name the rounding that
+    /// the reference has. With cuda-tile 1.7 `/` compiles to the same code as
+    /// `ct.truediv(x, y, rounding_mode=ct.RoundingMode.RN)`, which is what PyTorch computes;
+    /// `RoundingMode.FULL`, which guides recommend, is the approximation within two units that Triton's
+    /// `/` gives (seen on sm_80, sm_90 and sm_100).
     ///
     /// ```python bad
     /// @ct.kernel
@@ -29,8 +32,8 @@ rule! {
     /// def quantize_fp8(x, q, s, TILE: ct.Constant[int]):
     ///     i = ct.bid(0)
     ///     tile = ct.astype(ct.load(x, (i, 0), (1, TILE)), ct.float32)
-    ///     scale = ct.truediv(ct.max(ct.abs(tile)), 448.0, rounding_mode=ct.RoundingMode.FULL)
-    ///     ct.store(q, (i, 0), ct.astype(ct.truediv(tile, scale, rounding_mode=ct.RoundingMode.FULL), ct.float8_e4m3fn))
+    ///     scale = ct.truediv(ct.max(ct.abs(tile)), 448.0, rounding_mode=ct.RoundingMode.RN)
+    ///     ct.store(q, (i, 0), ct.astype(ct.truediv(tile, scale, rounding_mode=ct.RoundingMode.RN), ct.float8_e4m3fn))
     ///     ct.store(s, (i,), scale)
     /// ```
     ///
@@ -56,26 +59,28 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
             divisions.push((expr, &**left, &**right));
         }
     });
-    if divisions.is_empty() || !quantizes(device) {
+    if divisions.is_empty() || !eight_bit::quantizes(device) {
         return;
     }
     for (expr, left, right) in divisions {
         let (dividend, divisor) = (at.source(left.span), at.source(right.span));
-        let described = out.push(
+        let mut described = out.push(
             expr.span,
             format!(
-                "`{dividend} / {divisor}` in 8-bit quantization may round across a bucket's edge; use `truediv` with `RoundingMode.FULL`"
+                "`{dividend} / {divisor}` in 8-bit quantization leaves its rounding unsaid, and a quotient one unit off falls into another bucket; name it with `truediv`"
             ),
         );
-        if let Some(module) = module(device) {
+        let Some(module) = module(device) else {
+            continue;
+        };
+        let named = |mode: &str| {
             let text = format!(
-                "{module}.truediv({dividend}, {divisor}, rounding_mode={module}.RoundingMode.FULL)"
+                "{module}.truediv({dividend}, {divisor}, rounding_mode={module}.RoundingMode.{mode})"
             );
-            described.review_fix(
-                "Divide with full rounding",
-                Edits::new(at.text).replace(expr.span, text),
-            );
-        }
+            Edits::new(at.text).replace(expr.span, text)
+        };
+        described = described.safe_fix("Name the rounding: to nearest, as it is", named("RN"));
+        described.review_fix("Divide as Triton does: `RoundingMode.FULL`", named("FULL"));
     }
 }
 
@@ -90,68 +95,6 @@ fn is_value(device: &Device<'_>, expr: &Expr) -> bool {
         Ty::Tile(tile) => !tile.constant && tile.dtype != Dtype::Int,
         _ => false,
     }
-}
-
-/// The function quantizes to 8 bits: it is called so, or casts to an 8-bit float, or scales with
-/// the largest 8-bit number and casts to an array's dtype.
-fn quantizes(device: &Device<'_>) -> bool {
-    let name = device.def.name.name.to_ascii_lowercase();
-    let undoes = name.contains("dequant");
-    if undoes {
-        return false;
-    }
-    if name.contains("quant") && names_eight_bits(device) {
-        return true;
-    }
-    casts_to_fp8(device) && reduces_maximum(device)
-        || scales_by_limit(device) && reduces_maximum(device)
-}
-
-fn names_eight_bits(device: &Device<'_>) -> bool {
-    let name = device.def.name.name.to_ascii_lowercase();
-    let says = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        ["fp8", "float8", "int8", "8bit", "bit8", "e4m3", "e5m2"]
-            .iter()
-            .any(|part| text.contains(part))
-    };
-    says(&name)
-        || device.def.params.iter().any(|p| says(&p.name.name))
-        || casts_to_fp8(device)
-        || scales_by_limit(device)
-}
-
-fn casts_to_fp8(device: &Device<'_>) -> bool {
-    let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
-        found |= matches!(device.ty(expr), Ty::Dtype(Dtype::F8));
-    });
-    found
-}
-
-/// The largest numbers of float8_e4m3fn, float8_e5m2, float8_e4m3fnuz and int8.
-fn is_limit(value: f64) -> bool {
-    [448.0, 57344.0, 240.0, 127.0].contains(&value.abs())
-}
-
-fn scales_by_limit(device: &Device<'_>) -> bool {
-    let mut found = false;
-    walk(&device.def.body, &mut |expr, place| {
-        let value = match device.ty(expr) {
-            Ty::Const(Const::Float(value)) => *value,
-            Ty::Const(Const::Int(value)) => *value as f64,
-            _ => return,
-        };
-        let used = !matches!(place.stmt().map(|s| &s.kind), Some(StmtKind::For { .. }));
-        found |= used && is_limit(value);
-    });
-    found
-}
-
-fn reduces_maximum(device: &Device<'_>) -> bool {
-    let mut found = false;
-    device.calls(&mut |call, _| found |= call.name == "max");
-    found
 }
 
 #[cfg(test)]

@@ -59,13 +59,13 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let Some(index) = gather.arg(1, "indices") else {
             continue;
         };
-        if let Some(width) = offsets::overrun(&at.device, index) {
+        if let Some(overrun) = offsets::overrun(&at.device, index) {
             let array = gather.arg(0, "array").map_or("", |a| at.source(a.span));
             out.push(
                 span,
                 format!(
                     "`{reduced}` takes in elements of the next row of `{array}` where `{}` is wider than a row; give the gather a mask",
-                    at.source(width.span)
+                    at.source(overrun.width.span)
                 ),
             );
         }
@@ -108,6 +108,8 @@ mod tests {
             "v = ct.gather(x, i * B + c)\n    ct.scatter(y, i, ct.sum(v))",
             "v = ct.gather(x, c)\n    ct.scatter(y, i, ct.sum(v))",
             "o = c + B * i\n    v = ct.gather(x, o)\n    ct.scatter(y, i, ct.sum(v))",
+            // One element.
+            "v = ct.gather(x, i * s + ct.arange(1, dtype=ct.int32))\n    ct.scatter(y, i, ct.sum(v))",
             // Not reduced.
             "v = ct.gather(x, i * s + c)\n    ct.scatter(y, i * s + c, v * 2, mask=c < n)",
             // Offsets that are masked themselves.

@@ -37,13 +37,15 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let Some(index) = call.arg(1, "indices") else {
             return;
         };
-        if let Some(width) = offsets::overrun(&at.device, index) {
+        if let Some(overrun) = offsets::overrun(&at.device, index)
+            && !overrun.blocked
+         {
             let array = call.arg(0, "array").map_or("", |a| at.source(a.span));
             out.push(
                 call.expr.span,
                 format!(
                     "The scatter overwrites the next row of `{array}` where `{}` is wider than a row; give it a mask",
-                    at.source(width.span)
+                    at.source(overrun.width.span)
                 ),
             );
         }
@@ -84,6 +86,10 @@ mod tests {
             "ct.scatter(y, i * B + c, v)",
             "ct.scatter(y, c, v)",
             "ct.scatter(y, i, 1)",
+            "ct.scatter(y, i * s + ct.arange(1, dtype=ct.int32), 1)",
+            // Several blocks a row: the host pads the rows.
+            "ct.scatter(y, i * s + ct.bid(1) * B + c, v)",
+            "j = ct.bid(1)\n    r = j * B + c\n    ct.scatter(y, i * s + r, v)",
             "o = ct.load(x, (i,), (B,))\n    ct.scatter(y, o, v)",
         ] {
             good(&RULE, &kernel(body));
