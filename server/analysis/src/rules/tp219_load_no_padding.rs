@@ -165,7 +165,7 @@ fn may_be_ragged<'a>(
     let device = &at.device;
     match device.ty(index) {
         // The only tile along this axis: as wide as the array, unless the kernel says otherwise.
-        Ty::Const(_) => masked_elsewhere(device, extent),
+        Ty::Const(_) => masked_elsewhere(device, extent) || averaged(device, extent),
         Ty::Scalar { .. } => !counts_full_tiles(device, index, place),
         // Read from memory, or from a caller: page tables and the like, laid out in whole tiles.
         _ => false,
@@ -238,6 +238,28 @@ fn masked_elsewhere(device: &Device<'_>, extent: &Extent) -> bool {
     found
 }
 
+/// A sum over this extent is divided by another number: that many elements count.
+fn averaged(device: &Device<'_>, extent: &Extent) -> bool {
+    let Extent::Name(name) = extent else {
+        return false;
+    };
+    let mut found = false;
+    crate::body::walk(&device.def.body, &mut |expr, _| {
+        let ExprKind::Binary { op, left, right } = &expr.kind else {
+            return;
+        };
+        if op != "/" || found || right.name().is_none_or(|n| n == name || device.param(n).is_none()) {
+            return;
+        }
+        let total = device.call(device.follow(left));
+        found = (total.filter(|c| c.name == "sum"))
+            .and_then(|call| reduction::reduction(device, &call))
+            .and_then(|r| r.extents)
+            .is_some_and(|all| all.contains(extent));
+    });
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::RULE;
@@ -288,6 +310,18 @@ mod tests {
         bad(
             &RULE,
             "@ct.kernel\ndef k(x, w, y, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0), 0), (1, T))  # TP219\n    v = ct.load(w, (0,), (T,), padding_mode=ct.PaddingMode.ZERO)\n    ct.store(y, (0,), ct.sum(t) * v)\n",
+        );
+    }
+
+    #[test]
+    fn one_tile_a_row_when_another_number_of_elements_counts() {
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0), 0), (1, T))  # TP219\n    s = ct.sum(t, axis=1)\n    ct.store(y, (0,), s / n)\n",
+        );
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0), 0), (1, T))\n    s = ct.sum(t, axis=1)\n    ct.store(y, (0,), s / T)\n",
         );
     }
 

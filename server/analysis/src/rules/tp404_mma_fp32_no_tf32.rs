@@ -66,7 +66,7 @@ fn message<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<String> {
                 Dtype::Of(name) => Some(name),
                 _ => None,
             })?;
-            if tests_dtype(&at.device) || whole_numbers(&at.device, call) {
+            if tests_dtype(&at.device) || narrow(at) || whole_numbers(&at.device, call) {
                 return None;
             }
             Some(format!(
@@ -92,6 +92,16 @@ fn tests_dtype(device: &Device<'_>) -> bool {
         found |= matches!(device.ty(expr), Ty::Dtype(Dtype::Tf32));
     });
     found
+}
+
+/// The function says that its operands are narrow: `fp8_matmul`, `block_scaled_gemm`.
+fn narrow(at: &DeviceContext<'_>) -> bool {
+    let name = at.device.def.name.name.to_ascii_lowercase();
+    const NARROW: [&str; 14] = [
+        "fp8", "float8", "w8a8", "int8", "8bit", "fp4", "mxfp", "block_scale", "blockscale", "bf16",
+        "bfloat16", "fp16", "float16", "half",
+    ];
+    NARROW.iter().any(|part| name.contains(part))
 }
 
 /// The accumulator holds whole numbers.
@@ -137,5 +147,7 @@ mod tests {
         ] {
             good(&RULE, &kernel(body));
         }
+        let named = kernel("acc = ct.mma(x, y, acc)").replace("def k", "def fp8_gemm");
+        good(&RULE, &named);
     }
 }

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use crate::body::{Device, Place, Tile, walk};
+use crate::body::{Device, Extent, Place, Tile, walk};
 use crate::rewrite::Edits;
 use crate::rules::flow;
 use crate::rules::rule::rule;
@@ -56,7 +56,7 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let Some(around) = place.loops().last() else {
             return;
         };
-        if done.iter().any(|s| s.contains(expr.span)) || is_unrolled(device, around) {
+        if done.iter().any(|s| s.contains(expr.span)) || !is_hot(device, around) {
             return;
         }
         // Where a product starts from: that zero costs nothing.
@@ -70,7 +70,7 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
             return;
         };
         let made = tile.constant || (tile.mask && tile.sources.is_empty());
-        if !made || !is_made(device, expr) || accumulators.contains(&expr.span) {
+        if !made || !is_made(device, expr) || is_one(tile) || accumulators.contains(&expr.span) {
             return;
         }
         let changed = changed(around);
@@ -171,8 +171,25 @@ fn changed(around: &Stmt) -> FxHashSet<SmolStr> {
     names
 }
 
+/// A loop that is neither unrolled when it is compiled nor mostly spent in loops within it.
+fn is_hot(device: &Device<'_>, around: &Stmt) -> bool {
+    !is_unrolled(device, around) && !around.blocks().into_iter().any(|b| loops(device, b))
+}
+
 fn is_unrolled(device: &Device<'_>, around: &Stmt) -> bool {
     matches!(&around.kind, StmtKind::For { iter, .. } if device.call(iter).is_some_and(|c| c.name == "static_iter"))
+}
+
+fn loops(device: &Device<'_>, body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        let itself = matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. });
+        (itself && !is_unrolled(device, stmt)) || stmt.blocks().into_iter().any(|b| loops(device, b))
+    })
+}
+
+/// A single element: nothing to save.
+fn is_one(tile: &Tile) -> bool {
+    (tile.shape.as_ref()).is_some_and(|s| s.iter().all(|e| *e == Extent::Int(1)))
 }
 
 /// Something is made, not only named or looked at in another shape.
@@ -180,7 +197,12 @@ fn is_made(device: &Device<'_>, expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Compare { .. } | ExprKind::Binary { .. } => true,
         ExprKind::Subscript { value, .. } => is_made(device, value),
-        ExprKind::Call { .. } => device.call(expr).is_some_and(|c| PURE.contains(&c.name.as_str())),
+        ExprKind::Call { .. } => device.call(expr).is_some_and(|c| match c.name.as_str() {
+            "reshape" | "expand_dims" | "broadcast_to" => {
+                c.arg(0, "x").is_some_and(|e| is_made(device, e))
+            }
+            name => PURE.contains(&name),
+        }),
         _ => false,
     }
 }
@@ -303,7 +325,11 @@ mod tests {
             "z = ct.zeros((T,), dtype=ct.float32)\nz += t\nt = z",
             "p = ct.mma(t, t, ct.zeros((T, T), dtype=ct.float32))",
             "p = ct.mma(t, t, acc=ct.zeros((T, T), dtype=ct.float32))",
+            // One element; in a loop that is spent in another.
+            "t = t + ct.full((1,), 0.5, dtype=ct.float32)",
+            "z = ct.full((T,), 0.5, dtype=ct.float32)\nfor j in range(n):\n    t = t + z",
             // Only looked at.
+            "t = t + ct.reshape(o, (1, T))",
             "t = t + o[None, :]",
             "t = t + o",
             // Read from memory.
