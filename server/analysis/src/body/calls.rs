@@ -56,11 +56,30 @@ impl Infer<'_> {
     }
 
     fn shape_of(&self, args: &[Arg], place: usize, name: &str) -> Option<Vec<Extent>> {
-        match self.typed(args, place, name) {
-            Ty::Tuple(parts) => Some(parts.iter().map(Ty::extent).collect()),
+        let written = argument(args, Some(place), name)?;
+        match self.body.ty(written) {
+            Ty::Tuple(parts) => {
+                let items = match &written.kind {
+                    ExprKind::Tuple(items) | ExprKind::List(items) => Some(items),
+                    _ => None,
+                };
+                let extent = |(i, ty): (usize, &Ty)| match (ty, items.and_then(|t| t.get(i))) {
+                    (Ty::Unknown, Some(item)) => self.extent_by_name(item),
+                    _ => ty.extent(),
+                };
+                Some(parts.iter().enumerate().map(extent).collect())
+            }
             // `shape=BLOCK` stands for `(BLOCK,)`.
             ty @ Ty::Const(Const::Int(_) | Const::Name(_)) => Some(vec![ty.extent()]),
             _ => None,
+        }
+    }
+
+    /// A parameter of a helper that is an extent is a constant, whatever callers pass.
+    fn extent_by_name(&self, item: &Expr) -> Extent {
+        match item.name() {
+            Some(name) if self.params.contains(name) => Extent::Name(name.clone()),
+            _ => Extent::Other,
         }
     }
 
@@ -229,6 +248,8 @@ impl Infer<'_> {
                 let shape = match name {
                     "reshape" | "broadcast_to" => self.shape_of(args, 1, "shape"),
                     "extract" => self.shape_of(args, 2, "shape"),
+                    "transpose" => transposed(&base, &self.typed(args, 1, "axis0"), &self.typed(args, 2, "axis1")),
+                    "permute" => permuted(&base, &self.typed(args, 1, "axes")),
                     _ => None,
                 };
                 Tile { shape, ..base }.ty()
@@ -318,10 +339,9 @@ impl Infer<'_> {
             ty => vec![ty.int()?],
         };
         let mut gone = Vec::new();
-        for axis in axes {
-            let axis = if axis < 0 { axis + shape.len() as i64 } else { axis };
-            let axis = usize::try_from(axis).ok()?;
-            *shape.get_mut(axis)? = Extent::Int(1);
+        for number in axes {
+            let axis = axis(&Ty::Const(Const::Int(number)), &shape)?;
+            shape[axis] = Extent::Int(1);
             gone.push(axis);
         }
         if !keeps {
@@ -365,7 +385,21 @@ impl Infer<'_> {
                 ..(**tile).clone()
             }
             .ty(),
-            (Ty::Tile(tile), "permute" | "transpose" | "extract" | "insert") => Tile {
+            (Ty::Tile(tile), "transpose") => Tile {
+                shape: transposed(
+                    tile,
+                    &self.typed(args, 0, "axis0"),
+                    &self.typed(args, 1, "axis1"),
+                ),
+                ..(**tile).clone()
+            }
+            .ty(),
+            (Ty::Tile(tile), "permute") => Tile {
+                shape: permuted(tile, &self.typed(args, 0, "axes")),
+                ..(**tile).clone()
+            }
+            .ty(),
+            (Ty::Tile(tile), "extract" | "insert") => Tile {
                 shape: None,
                 ..(**tile).clone()
             }
@@ -390,6 +424,34 @@ impl Infer<'_> {
             _ => Ty::Unknown,
         }
     }
+}
+
+/// The shape with two axes swapped: those named, or the only two.
+fn transposed(tile: &Tile, first: &Ty, second: &Ty) -> Option<Vec<Extent>> {
+    let mut shape = tile.shape.clone()?;
+    match (first, second) {
+        (Ty::Unknown, Ty::Unknown) if shape.len() == 2 => shape.swap(0, 1),
+        _ => {
+            let (first, second) = (axis(first, &shape)?, axis(second, &shape)?);
+            shape.swap(first, second);
+        }
+    }
+    Some(shape)
+}
+
+fn permuted(tile: &Tile, axes: &Ty) -> Option<Vec<Extent>> {
+    let shape = tile.shape.as_ref()?;
+    let Ty::Tuple(axes) = axes else { return None };
+    (axes.iter())
+        .map(|a| shape.get(axis(a, shape)?).cloned())
+        .collect()
+}
+
+/// An axis of a shape, counted from either end.
+fn axis(ty: &Ty, shape: &[Extent]) -> Option<usize> {
+    let axis = ty.int()?;
+    let axis = if axis < 0 { axis + shape.len() as i64 } else { axis };
+    usize::try_from(axis).ok().filter(|a| *a < shape.len())
 }
 
 impl Tile {

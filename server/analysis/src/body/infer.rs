@@ -15,7 +15,7 @@ pub(super) struct Infer<'a> {
     pub(super) module: &'a ModuleEnv,
     pub(super) body: Body,
     pub(super) locals: Locals,
-    params: FxHashSet<SmolStr>,
+    pub(super) params: FxHashSet<SmolStr>,
 }
 
 pub(super) fn infer(def: &FunctionDef, constants: &FxHashSet<SmolStr>, module: &ModuleEnv) -> Body {

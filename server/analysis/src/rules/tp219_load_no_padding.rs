@@ -1,10 +1,11 @@
 //! Elements outside the array that end up in a reduction.
 
 use rustc_hash::FxHashSet;
+use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
-use crate::body::{ApiCall, Const, Device, Extent, Place, Source, SourceKind, Ty};
+use crate::body::{ApiCall, Const, Device, Extent, Place, Source, SourceKind, Tile, Ty};
 use crate::rewrite::Edits;
 use crate::rules::edits::add_argument;
 use crate::rules::reduction::{self, Reduction};
@@ -18,6 +19,8 @@ rule! {
     /// are. Where a tile is only stored again they are clipped at the store; a sum or a maximum takes
     /// them in. Give the padding that the reduction ignores (`ZERO` for a sum, `NEG_INF` for a
     /// maximum), or mask the tile with `ct.where` before it is reduced.
+    ///
+    /// A matrix product in a loop over the last axis of its operands sums as well.
     ///
     /// With TMA the hardware happens to pad with zeros. Elsewhere (sm_80 to sm_89 have none, and
     /// `allow_tma=True` does not bring it there) whatever lies in memory is summed, without an error.
@@ -71,6 +74,7 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
             }
         }
     });
+    contractions(at, &mut seen, &mut found);
     found.sort_by_key(|(load, ..)| load.expr.span.start);
     for (load, reduced, extent) in found {
         report(at, &load, &reduced, extent, out);
@@ -79,6 +83,91 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
 
 fn unpadded<'r>(reduction: &'r Reduction<'_>) -> impl Iterator<Item = &'r Source> {
     (reduction.tile.sources.iter()).filter(|s| s.kind == SourceKind::Unpadded)
+}
+
+/// Loads whose tiles a loop multiplies along the axis that it walks: what is beyond the array is
+/// summed. Both operands must be what the loop reads, so that probabilities that a mask has made zero
+/// are left alone.
+fn contractions<'a>(
+    at: &DeviceContext<'a>,
+    seen: &mut FxHashSet<Span>,
+    found: &mut Vec<(ApiCall<'a>, SmolStr, &'a Expr)>,
+) {
+    let device = &at.device;
+    let mut products = Vec::new();
+    device.calls(&mut |call, _| {
+        if matches!(call.name.as_str(), "mma" | "matmul")
+            && let (Some(left), Some(right)) = (call.arg(0, "x"), call.arg(1, "y"))
+            && let (Some(left), Some(right)) = (device.tile(left), device.tile(right))
+        {
+            products.push((call.name.clone(), left, right));
+        }
+    });
+    for (name, left, right) in products {
+        let along = |tile: &Tile, from_end: usize| {
+            let shape = tile.shape.as_ref()?;
+            shape.get(shape.len().checked_sub(from_end)?).cloned()
+        };
+        let sides = [(left, right, along(left, 1)), (right, left, along(right, 2))];
+        for (tile, other, extent) in sides {
+            let known = |e: &Extent| !matches!(e, Extent::Int(1) | Extent::Other);
+            let Some(extent) = extent.filter(known) else {
+                continue;
+            };
+            for source in tile.sources.iter().filter(|s| s.kind == SourceKind::Unpadded) {
+                if seen.contains(&source.span) {
+                    continue;
+                }
+                let Some((load, place)) = reduction::call_at(device, source.span) else {
+                    continue;
+                };
+                if read_in(device, other, &place)
+                    && let Some(written) = walked(device, &load, &extent, &place)
+                {
+                    seen.insert(source.span);
+                    found.push((load, name.clone(), written));
+                }
+            }
+        }
+    }
+}
+
+/// A tile is one read of rows and columns that the same loop makes.
+fn read_in(device: &Device<'_>, tile: &Tile, place: &Place<'_>) -> bool {
+    let [source] = &tile.sources[..] else {
+        return false;
+    };
+    let loop_of = |place: &Place<'_>| place.loops().last().map(|s| s.span);
+    let is_wide = |call: &ApiCall<'_>| {
+        let shape = device.tile(call.expr).and_then(|t| t.shape.as_ref());
+        shape.is_some_and(|s| s.iter().filter(|e| **e != Extent::Int(1)).count() > 1)
+    };
+    reduction::call_at(device, source.span)
+        .is_some_and(|(call, there)| is_wide(&call) && loop_of(&there) == loop_of(place))
+}
+
+/// The extent of a load's shape along which the innermost loop walks, if it may end in a part.
+fn walked<'a>(
+    device: &Device<'a>,
+    load: &ApiCall<'a>,
+    extent: &Extent,
+    place: &Place<'a>,
+) -> Option<&'a Expr> {
+    if checks_no_bounds(load) {
+        return None;
+    }
+    let shape = reduction::parts(device, load.arg(2, "shape")?);
+    let index = reduction::parts(device, load.arg(1, "index")?);
+    let StmtKind::For { target, .. } = &place.loops().last()?.kind else {
+        return None;
+    };
+    let counter = target.name()?;
+    (shape.into_iter().zip(index)).find_map(|(written, index)| {
+        let walks = index.name() == Some(counter)
+            && matches!(device.ty(index), Ty::Scalar { .. })
+            && extent_of(device, written) == *extent;
+        (walks && !counts_full_tiles(device, index, place)).then_some(written)
+    })
 }
 
 fn report(
@@ -135,7 +224,7 @@ fn ragged<'a>(
         return None;
     }
     let reduced = |extent: &Extent| {
-        *extent != Extent::Int(1)
+        !matches!(extent, Extent::Int(1) | Extent::Other)
             && (reduction.extents.as_ref()).is_none_or(|all| all.contains(extent))
     };
     (shape.into_iter().zip(index)).find_map(|(extent, index)| {
@@ -152,6 +241,10 @@ fn extent_of(device: &Device<'_>, expr: &Expr) -> Extent {
     match device.ty(expr) {
         Ty::Const(Const::Int(value)) => Extent::Int(*value),
         Ty::Const(Const::Name(name)) => Extent::Name(name.clone()),
+        Ty::Unknown => match expr.name().filter(|n| device.param(n).is_some()) {
+            Some(name) => Extent::Name(name.clone()),
+            None => Extent::Other,
+        },
         _ => Extent::Other,
     }
 }
@@ -299,6 +392,41 @@ mod tests {
             &RULE,
             "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    acc = ct.zeros((1, T), dtype=ct.float32)\n    for i in range((n + T - 1) // T):\n        acc = acc + ct.load(x, (ct.bid(0), i), (1, T))  # TP219\n    ct.store(y, (0,), ct.sum(acc))\n",
         );
+    }
+
+    #[test]
+    fn products_along_the_axis_of_the_loop() {
+        let product = |range: &str, a: &str, b: &str| {
+            format!(
+                "@ct.kernel\ndef k(a, b, c, n: int, M: ct.Constant[int], N: ct.Constant[int], T: ct.Constant[int]):\n    acc = ct.zeros((M, N), dtype=ct.float32)\n    for j in range({range}):\n        x = {a}\n        y = {b}\n        acc = ct.mma(x, y, acc)\n    ct.store(c, (0, 0), acc)\n"
+            )
+        };
+        let (a, b) = ("ct.load(a, (0, j), (M, T))", "ct.load(b, (j, 0), (T, N))");
+        let (a_bad, b_bad) = (format!("{a}  # TP219"), format!("{b}  # TP219"));
+        bad(&RULE, &product("ct.cdiv(n, T)", &a_bad, &b_bad));
+        bad(
+            &RULE,
+            &product(
+                "ct.num_tiles(a, axis=1, shape=(M, T))",
+                &a_bad,
+                "ct.transpose(ct.load(b, (0, j), (N, T)))  # TP219",
+            ),
+        );
+        good(&RULE, &product("n // T", a, b));
+        let zero = ", padding_mode=ct.PaddingMode.ZERO)";
+        let padded = |load: &str| load.strip_suffix(')').unwrap().to_owned() + zero;
+        good(&RULE, &product("ct.cdiv(n, T)", &padded(a), &padded(b)));
+        // The loop walks over columns of the product, or what it multiplies with was masked.
+        good(
+            &RULE,
+            &product("ct.cdiv(n, T)", "ct.load(a, (0, 0), (M, T))", "ct.load(b, (0, j), (T, N))"),
+        );
+        for other in [
+            "ct.exp(ct.zeros((M, T), dtype=ct.float32))",
+            "ct.exp(acc - ct.load(a, (0, j), (M, 1), padding_mode=ct.PaddingMode.ZERO))",
+        ] {
+            good(&RULE, &product("ct.cdiv(n, T)", other, b));
+        }
     }
 
     #[test]
