@@ -42,7 +42,7 @@ fn casts_to_fp8(device: &Device<'_>) -> bool {
 }
 
 /// The largest numbers of float8_e4m3fn, float8_e5m2, float8_e4m3fnuz and int8.
-fn is_limit(value: f64) -> bool {
+pub(super) fn is_limit(value: f64) -> bool {
     [448.0, 57344.0, 240.0, 127.0].contains(&value.abs())
 }
 

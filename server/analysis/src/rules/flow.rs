@@ -16,6 +16,22 @@ pub(super) fn bound(body: &[Stmt]) -> FxHashSet<SmolStr> {
     out
 }
 
+/// Every value that plain assignments give a name.
+pub(super) fn values<'a>(body: &'a [Stmt], name: &SmolStr) -> Vec<&'a Expr> {
+    let mut out = Vec::new();
+    for stmt in body {
+        if let StmtKind::Assign { targets, value } = &stmt.kind
+            && targets.iter().any(|t| t.name() == Some(name))
+        {
+            out.push(value);
+        }
+        for inner in stmt.blocks() {
+            out.extend(values(inner, name));
+        }
+    }
+    out
+}
+
 /// Calls `bind` with every name that statements bind.
 fn bind_all(body: &[Stmt], bind: &mut dyn FnMut(&SmolStr)) {
     for stmt in body {

@@ -14,6 +14,8 @@ pub(super) struct Reduction<'a> {
     pub tile: &'a Tile,
     /// The extents that are taken together, if they are known.
     pub extents: Option<Vec<Extent>>,
+    /// The axes of those.
+    pub axes: Vec<usize>,
 }
 
 /// Names in `cuda.tile` that take the elements of a tile together.
@@ -40,42 +42,37 @@ pub(super) fn reduction<'a>(device: &Device<'a>, call: &ApiCall<'a>) -> Option<R
     }
     let arg = call.arg(0, "x")?;
     let tile = device.tile(arg)?;
-    let extents = tile.shape.as_ref().and_then(|shape| {
-        let scans = call.name.starts_with("cum");
+    let axes = tile.shape.as_ref().and_then(|shape| {
+        let all = || (0..shape.len()).collect();
         match call.arg(1, "axis") {
-            None if scans => shape.first().cloned().map(|e| vec![e]),
-            None => Some(shape.clone()),
-            Some(axis) => axes(device, axis, shape),
+            None if call.name.starts_with("cum") => Some(vec![0]),
+            None => Some(all()),
+            Some(axis) if matches!(axis.kind, ExprKind::None) => Some(all()),
+            Some(axis) => axes(device, axis, shape.len()),
         }
     });
+    let extents = (axes.as_ref())
+        .zip(tile.shape.as_ref())
+        .and_then(|(axes, shape)| axes.iter().map(|a| shape.get(*a).cloned()).collect());
     Some(Reduction {
         call: call.clone(),
         arg,
         tile,
         extents,
+        axes: axes.unwrap_or_default(),
     })
 }
 
-fn axes(device: &Device<'_>, axis: &Expr, shape: &[Extent]) -> Option<Vec<Extent>> {
-    match &axis.kind {
-        ExprKind::Tuple(items) | ExprKind::List(items) => {
-            let parts = items.iter().map(|a| axes(device, a, shape));
-            parts
-                .collect::<Option<Vec<_>>>()
-                .map(|all| all.into_iter().flatten().collect())
-        }
-        ExprKind::None => Some(shape.to_vec()),
-        _ => {
-            let axis = device.ty(axis).int()?;
-            let axis = if axis < 0 {
-                axis + shape.len() as i64
-            } else {
-                axis
-            };
-            let extent = shape.get(usize::try_from(axis).ok()?)?;
-            Some(vec![extent.clone()])
-        }
+fn axes(device: &Device<'_>, axis: &Expr, rank: usize) -> Option<Vec<usize>> {
+    if let ExprKind::Tuple(items) | ExprKind::List(items) = &axis.kind {
+        let parts: Option<Vec<Vec<usize>>> =
+            items.iter().map(|a| axes(device, a, rank)).collect();
+        return parts.map(|all| all.concat());
     }
+    let axis = device.ty(axis).int()?;
+    let axis = if axis < 0 { axis + rank as i64 } else { axis };
+    let axis = usize::try_from(axis).ok().filter(|a| *a < rank)?;
+    Some(vec![axis])
 }
 
 /// The call of the function that stands at a place.

@@ -5,7 +5,7 @@ use tileperf_syntax::ast::{Expr, ExprKind};
 use crate::body::{Device, Dtype, Ty, walk};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{DeviceContext, Findings, eight_bit};
+use crate::rules::{DeviceContext, Findings, eight_bit, flow};
 
 rule! {
     /// The scale of an 8-bit quantization is made or applied with `/`, which leaves its rounding unsaid.
@@ -63,6 +63,9 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         return;
     }
     for (expr, left, right) in divisions {
+        if !is_scale(device, left, HOPS) && !is_scale(device, right, HOPS) {
+            continue;
+        }
         let (dividend, divisor) = (at.source(left.span), at.source(right.span));
         let mut described = out.push(
             expr.span,
@@ -87,6 +90,35 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
 fn module<'a>(device: &Device<'a>) -> Option<&'a str> {
     let mut names = device.module.imports.iter();
     names.find_map(|(name, path)| (path == "cuda.tile").then_some(name.as_str()))
+}
+
+/// How many names are followed.
+const HOPS: u32 = 8;
+
+/// Made of the largest magnitude, of the largest 8-bit number, or called a scale.
+fn is_scale<'a>(device: &Device<'a>, expr: &'a Expr, hops: u32) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| {
+        if found {
+            return;
+        }
+        found = match &e.kind {
+            ExprKind::Int(value) => eight_bit::is_limit(*value as f64),
+            ExprKind::Float(value) => eight_bit::is_limit(*value),
+            ExprKind::Call { .. } => device.call(e).is_some_and(|c| c.name == "max"),
+            ExprKind::Name(name) => {
+                let lower = name.to_ascii_lowercase();
+                let values = if hops > 0 { flow::values(&device.def.body, name) } else { Vec::new() };
+                // What is bound in several ways says less and less of where it comes from.
+                let left = if values.len() > 1 { 1 } else { hops };
+                lower.contains("scale")
+                    || lower.contains("max")
+                    || values.iter().any(|v| is_scale(device, v, left.min(hops.saturating_sub(1))))
+            }
+            _ => false,
+        };
+    });
+    found
 }
 
 /// A tile or a scalar made of one: not a compile-time constant, not an offset.
@@ -115,10 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_that_is_rounded_on_the_way() {
+        bad(
+            &RULE,
+            "@ct.kernel\ndef quant_8bit(x, q, limit, R: ct.Constant[bool], T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,))\n    s = ct.max(ct.abs(t)) * (1 / 127.0)\n    if R:\n        s = ct.exp2(ct.ceil(ct.log2(s)))\n    ct.store(q, (0,), ct.astype(t / s, ct.int8))  # TP218\n",
+        );
+    }
+
+    #[test]
     fn silent_elsewhere() {
         for code in [
             // Says how it rounds.
             "@ct.kernel\ndef quantize_fp8(x, q, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,))\n    s = ct.truediv(ct.max(ct.abs(t)), 448.0, rounding_mode=ct.RoundingMode.FULL)\n    ct.store(q, (0,), ct.astype(t * s, ct.float8_e4m3fn))\n",
+            // Not by a scale.
+            "@ct.kernel\ndef attend_quant_fp8(x, q, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,))\n    total = ct.sum(t)\n    b = ct.astype(t * 448.0, ct.float8_e4m3fn)\n    ct.store(q, (0,), t / total)\n",
+            "@ct.kernel\ndef attend_fp8(x, q, n: int, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,))\n    m = ct.max(t)\n    l = ct.zeros((1,), ct.float32)\n    for i in range(n):\n        largest = ct.maximum(m, ct.max(t))\n        old = ct.exp2(m - largest)\n        l = old * l + ct.sum(t)\n    b = ct.astype(t, ct.float8_e4m3fn)\n    ct.store(q, (0,), t / l)\n",
             // Offsets and compile-time constants.
             "@ct.kernel\ndef quantize_fp8(x, q, N: ct.Constant[int], T: ct.Constant[int]):\n    i = ct.bid(0) // N\n    c = N / 448.0\n    t = ct.load(x, (i,), (T,))\n    ct.store(q, (0,), ct.astype(t * c, ct.float8_e4m3fn))\n",
             // The way back.

@@ -223,13 +223,19 @@ fn ragged<'a>(
     if shape.len() != index.len() {
         return None;
     }
-    let reduced = |extent: &Extent| {
+    // Where no axis was added or dropped, the axes are the same.
+    let same_rank = (reduction.tile.shape.as_ref()).is_some_and(|s| s.len() == shape.len());
+    let reduced = |axis: usize, extent: &Extent| {
         !matches!(extent, Extent::Int(1) | Extent::Other)
+            && (!same_rank || reduction.axes.contains(&axis))
             && (reduction.extents.as_ref()).is_none_or(|all| all.contains(extent))
     };
-    (shape.into_iter().zip(index)).find_map(|(extent, index)| {
+    let mut axes = shape.into_iter().zip(index).enumerate();
+    axes.find_map(|(axis, (extent, index))| {
         let known = extent_of(device, extent);
-        (reduced(&known) && may_be_ragged(at, &known, index, place)).then_some(extent)
+        let full = is_whole_dimension(extent);
+        (reduced(axis, &known) && !full && may_be_ragged(at, &known, index, place))
+            .then_some(extent)
     })
 }
 
@@ -265,11 +271,19 @@ fn may_be_ragged<'a>(
     }
 }
 
-/// The index is the counter of a loop that rounds the number of tiles down.
-fn counts_full_tiles<'a>(device: &Device<'a>, index: &'a Expr, place: &Place<'a>) -> bool {
-    let Some(name) = index.name() else {
+/// The extent is called after a dimension of the data, not after a tile: `HEAD_DIM`, `D`.
+fn is_whole_dimension(extent: &Expr) -> bool {
+    let Some(name) = extent.name() else {
         return false;
     };
+    let name = name.to_ascii_lowercase();
+    name == "d" || name.ends_with("_d") || name.contains("dim")
+}
+
+/// The index is, or is made of, the counter of a loop that rounds the number of tiles down.
+fn counts_full_tiles<'a>(device: &Device<'a>, index: &'a Expr, place: &Place<'a>) -> bool {
+    let mut names: Vec<&SmolStr> = Vec::new();
+    device.follow(index).walk(&mut |e| names.extend(e.name()));
     place.loops().any(|stmt| {
         let StmtKind::For { target, iter, .. } = &stmt.kind else {
             return false;
@@ -281,13 +295,15 @@ fn counts_full_tiles<'a>(device: &Device<'a>, index: &'a Expr, place: &Place<'a>
             [end] | [_, end, ..] => device.follow(&end.value),
             [] => return false,
         };
-        target.name() == Some(name) && divides_down(device, bound)
+        target.name().is_some_and(|n| names.contains(&n)) && divides_down(device, bound)
     })
 }
 
-/// `n // TILE`, not `(n + TILE - 1) // TILE`.
+/// `n // TILE`, not `(n + TILE - 1) // TILE`. A number of tiles that the host passes is taken to be
+/// that of whole ones.
 fn divides_down<'a>(device: &Device<'a>, bound: &'a Expr) -> bool {
     match &bound.kind {
+        ExprKind::Name(_) => true,
         ExprKind::Binary { op, left, .. } if op == "//" => {
             !matches!(&device.follow(left).kind, ExprKind::Binary { op, .. } if op == "+" || op == "-")
         }
@@ -483,6 +499,11 @@ mod tests {
                 "ct.load(x, (i, 0), (S, T))",
                 "ct.sum(ct.exp(t - ct.max(t, axis=1, keepdims=True)), axis=1)",
             ),
+            // As wide as a head.
+            ("ct.load(x, (i, i), (S, D))", "ct.max(t, axis=1)"),
+            ("ct.load(x, (i, i), (S, HEAD_DIM))", "ct.max(t, axis=1)"),
+            // Two axes of one extent.
+            ("ct.load(x, (i, 0), (32, 32))", "ct.max(t, axis=1)"),
             // The author vouches for the bounds.
             ("ct.load(x, (i, i), (1, T), check_bounds=False)", "ct.sum(t)"),
             // An index that memory gave.
@@ -494,12 +515,16 @@ mod tests {
             good(
                 &RULE,
                 &format!(
-                    "@ct.kernel\ndef k(x, p, y, S: ct.Constant[int], T: ct.Constant[int]):\n    i = ct.bid(0)\n    t = {load}\n    ct.store(y, (0,), {use_})\n"
+                    "@ct.kernel\ndef k(x, p, y, S: ct.Constant[int], T: ct.Constant[int], D: ct.Constant[int]):\n    i = ct.bid(0)\n    t = {load}\n    ct.store(y, (0,), {use_})\n"
                 ),
             );
         }
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    base = ct.bid(0) * n\n    for j in range(n):\n        ct.store(y, (j,), ct.sum(ct.load(x, (base + j,), (T,))))\n",
+        );
         // Loops over whole tiles.
-        for bound in ["n // T", "4", "0, n // T"] {
+        for bound in ["n // T", "4", "0, n // T", "n", "COUNT"] {
             good(
                 &RULE,
                 &format!(

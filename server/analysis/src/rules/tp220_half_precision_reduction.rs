@@ -44,11 +44,31 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     reduction::reductions(&at.device, &mut |reduction, _| {
         if matches!(reduction.call.name.as_str(), "sum" | "prod" | "cumsum" | "cumprod")
             && !reduction.tile.mask
+            && !picks(&at.device, reduction.arg)
             && let Some(whose) = half(&at.device, &reduction.tile.dtype)
         {
             report(at, reduction, &whose, out);
         }
     });
+}
+
+/// One element is picked by its place, `where(offsets == i, x, 0)`: nothing is added up.
+fn picks<'a>(device: &Device<'a>, arg: &'a tileperf_syntax::ast::Expr) -> bool {
+    let Some(call) = device.call(device.follow(arg)).filter(|c| c.name == "where") else {
+        return false;
+    };
+    let Some(mask) = call.arg(0, "mask") else {
+        return false;
+    };
+    let mut equal = false;
+    device.follow(mask).walk(&mut |e| {
+        equal |= match &e.kind {
+            ExprKind::Compare { rest, .. } => rest.iter().any(|(op, _)| op == "=="),
+            ExprKind::Call { .. } => device.call(e).is_some_and(|c| c.name == "equal"),
+            _ => false,
+        };
+    });
+    equal
 }
 
 /// Whose dtype makes it a sum in 16 bits.
@@ -193,6 +213,9 @@ mod tests {
             "ct.store(y, (0,), ct.sum(ct.exp(t.astype(ct.float32))))",
             // Promoted by a float32 operand.
             "ct.store(y, (0,), ct.sum(t * ct.full((T,), 0.5, ct.float32)))",
+            // One element.
+            "i = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where(i == 3, ct.exp(t), 0.0)))",
+            "m = ct.equal(ct.arange(T, dtype=ct.int32), 3)\n    ct.store(y, (0,), ct.sum(ct.where(m, ct.exp(t), 0.0)))",
             // Counts.
             "ct.store(y, (0,), ct.sum(ct.astype(ct.exp(t) > 1.0, ct.int32)))",
             "ct.store(y, (0,), ct.sum(ct.exp(t) > 1.0))",
