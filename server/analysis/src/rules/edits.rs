@@ -15,9 +15,15 @@ pub(super) fn add_argument<'t>(edits: Edits<'t>, call: &Expr, argument: &str) ->
         return edits.insert(close, argument);
     };
     let end = last.value.span.end;
-    let between = edits.source(tileperf_syntax::Span { start: end, end: close });
+    let between = edits.source(tileperf_syntax::Span {
+        start: end,
+        end: close,
+    });
     let comma = between.trim_start().starts_with(',');
-    let begin = last.name.as_ref().map_or(last.value.span.start, |n| n.span.start);
+    let begin = last
+        .name
+        .as_ref()
+        .map_or(last.value.span.start, |n| n.span.start);
     let Some(line) = edits.own_line(begin).filter(|_| between.contains('\n')) else {
         let after_comma = end + between.find(',').map_or(0, |i| i as u32 + 1);
         return if comma {

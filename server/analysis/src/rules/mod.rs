@@ -3,6 +3,7 @@
 //! A rule sees the semantic model (kernels, launches, spaces, what each expression of device code
 //! is), never raw text, and gives plain findings. Adding one is a file and a line in [`RULES`].
 
+mod bindings;
 mod check;
 mod context;
 mod doc;
@@ -12,6 +13,7 @@ mod finding;
 mod flow;
 mod markdown;
 mod offsets;
+mod ragged;
 mod reduction;
 mod rule;
 pub mod suppress;

@@ -84,7 +84,12 @@ fn add<'a>(device: &Device<'a>, expr: &'a Expr, hops: u32, out: &mut Vec<&'a Exp
             add(device, value, hops - 1, out);
         }
         ExprKind::Call { .. } => match device.call(followed) {
-            Some(call) if matches!(call.name.as_str(), "astype" | "reshape" | "expand_dims" | "broadcast_to") => {
+            Some(call)
+                if matches!(
+                    call.name.as_str(),
+                    "astype" | "reshape" | "expand_dims" | "broadcast_to"
+                ) =>
+            {
                 match call.arg(0, "x") {
                     Some(inner) => add(device, inner, hops - 1, out),
                     None => out.push(followed),

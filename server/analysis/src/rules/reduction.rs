@@ -65,8 +65,7 @@ pub(super) fn reduction<'a>(device: &Device<'a>, call: &ApiCall<'a>) -> Option<R
 
 fn axes(device: &Device<'_>, axis: &Expr, rank: usize) -> Option<Vec<usize>> {
     if let ExprKind::Tuple(items) | ExprKind::List(items) = &axis.kind {
-        let parts: Option<Vec<Vec<usize>>> =
-            items.iter().map(|a| axes(device, a, rank)).collect();
+        let parts: Option<Vec<Vec<usize>>> = items.iter().map(|a| axes(device, a, rank)).collect();
         return parts.map(|all| all.concat());
     }
     let axis = device.ty(axis).int()?;

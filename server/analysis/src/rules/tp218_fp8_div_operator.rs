@@ -5,7 +5,7 @@ use tileperf_syntax::ast::{Expr, ExprKind};
 use crate::body::{Device, Dtype, Ty, walk};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{DeviceContext, Findings, eight_bit, flow};
+use crate::rules::{DeviceContext, Findings, bindings, eight_bit};
 
 rule! {
     /// The scale of an 8-bit quantization is made or applied with `/`, which leaves its rounding unsaid.
@@ -108,7 +108,7 @@ fn is_scale<'a>(device: &Device<'a>, expr: &'a Expr, hops: u32) -> bool {
             ExprKind::Call { .. } => device.call(e).is_some_and(|c| c.name == "max"),
             ExprKind::Name(name) => {
                 let lower = name.to_ascii_lowercase();
-                let values = if hops > 0 { flow::values(&device.def.body, name) } else { Vec::new() };
+                let values = if hops > 0 { bindings::values(&device.def.body, name) } else { Vec::new() };
                 // What is bound in several ways says less and less of where it comes from.
                 let left = if values.len() > 1 { 1 } else { hops };
                 lower.contains("scale")

@@ -143,7 +143,7 @@ fn number(at: &ItemContext<'_>, expr: &Expr) -> Option<i64> {
 fn bound_in(at: &ItemContext<'_>, name: &str) -> bool {
     at.functions().iter().any(|def| {
         def.params.iter().any(|p| p.name.name == name)
-            || super::flow::bound(&def.body).contains(name)
+            || super::bindings::bound(&def.body).contains(name)
     })
 }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use tileperf_syntax::ast::{Expr, StmtKind};
 
 use crate::body::{ApiCall, Device, Place, Ty};
-use crate::rules::flow::target_names;
+use crate::rules::bindings::target_names;
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings, Lowering};
 
@@ -116,7 +116,7 @@ fn repeats<'a>(device: &Device<'a>, call: &ApiCall<'a>, place: &Place<'a>) -> bo
     let innermost = place.loops().last();
     let counter_left_out = innermost.is_some_and(|stmt| match &stmt.kind {
         StmtKind::For { target, body, .. } => {
-            let mut bound = super::flow::bound(body);
+            let mut bound = super::bindings::bound(body);
             target_names(target, &mut |n| {
                 bound.insert(n.clone());
             });

@@ -7,7 +7,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use crate::body::{Device, Extent, Place, Tile, walk};
 use crate::rewrite::Edits;
-use crate::rules::flow;
+use crate::rules::bindings;
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
 
@@ -147,7 +147,7 @@ fn fresh(at: &DeviceContext<'_>, expr: &Expr, tile: &Tile) -> String {
         None if tile.mask => "mask".to_owned(),
         None => "tile".to_owned(),
     };
-    let mut taken: FxHashSet<SmolStr> = flow::bound(&at.device.def.body);
+    let mut taken: FxHashSet<SmolStr> = bindings::bound(&at.device.def.body);
     taken.extend(at.device.def.params.iter().map(|p| p.name.name.clone()));
     walk(&at.device.def.body, &mut |e, _| taken.extend(e.name().cloned()));
     let numbered = (2..).map(|n| format!("{base}_{n}"));
@@ -161,12 +161,12 @@ fn fresh(at: &DeviceContext<'_>, expr: &Expr, tile: &Tile) -> String {
 fn changed(around: &Stmt) -> FxHashSet<SmolStr> {
     let mut names = FxHashSet::default();
     if let StmtKind::For { target, .. } = &around.kind {
-        flow::target_names(target, &mut |n| {
+        bindings::target_names(target, &mut |n| {
             names.insert(n.clone());
         });
     }
     for inner in around.blocks() {
-        names.extend(flow::bound(inner));
+        names.extend(bindings::bound(inner));
     }
     names
 }
@@ -259,11 +259,11 @@ fn times_bound(around: &Stmt, name: &SmolStr) -> usize {
             match &stmt.kind {
                 StmtKind::Assign { targets, .. } => {
                     for target in targets {
-                        flow::target_names(target, &mut |n| times += usize::from(n == name));
+                        bindings::target_names(target, &mut |n| times += usize::from(n == name));
                     }
                 }
                 StmtKind::AugAssign { target, .. } | StmtKind::For { target, .. } => {
-                    flow::target_names(target, &mut |n| times += usize::from(n == name));
+                    bindings::target_names(target, &mut |n| times += usize::from(n == name));
                 }
                 _ => {}
             }

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use crate::body::{Device, Dtype, Ty, walk};
-use crate::rules::flow;
+use crate::rules::bindings;
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
 
@@ -92,7 +92,7 @@ fn is_carried(body: &[Stmt], around: &Stmt, name: &SmolStr) -> bool {
                 .into_iter()
                 .any(|inner| is_carried(inner, around, name));
         }
-        if flow::bound(std::slice::from_ref(stmt)).contains(name) {
+        if bindings::bound(std::slice::from_ref(stmt)).contains(name) {
             return true;
         }
     }
