@@ -15,7 +15,7 @@ pub(super) struct Infer<'a> {
     pub(super) module: &'a ModuleEnv,
     pub(super) body: Body,
     pub(super) locals: Locals,
-    params: FxHashSet<SmolStr>,
+    pub(super) params: FxHashSet<SmolStr>,
 }
 
 pub(super) fn infer(
@@ -386,6 +386,7 @@ impl Infer<'_> {
             (Ty::Tile(a), Ty::Tile(b)) => {
                 let mut tile = a.combine(b);
                 tile.offsets = (a.offsets || b.offsets) && matches!(op, "+" | "-" | "*");
+                tile.mask &= keeps_mask(op);
                 divided(op, &mut tile);
                 tile.ty()
             }
@@ -406,6 +407,7 @@ impl Infer<'_> {
                     }
                 }
                 tile.offsets &= matches!(op, "+" | "-" | "*");
+                tile.mask &= keeps_mask(op);
                 divided(op, &mut tile);
                 tile.ty()
             }
@@ -423,6 +425,11 @@ impl Infer<'_> {
             _ => Ty::Unknown,
         }
     }
+}
+
+/// Whether an operator makes a mask of masks.
+fn keeps_mask(op: &str) -> bool {
+    matches!(op, "&" | "|" | "^") || op.starts_with("bitwise_")
 }
 
 /// True division of whole numbers gives floats.
@@ -461,6 +468,7 @@ fn comparison(parts: &[Ty]) -> Ty {
         Some(tile) => Tile {
             dtype: Dtype::Bool,
             offsets: false,
+            mask: true,
             ..tile
         }
         .ty(),

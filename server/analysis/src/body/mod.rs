@@ -9,6 +9,7 @@ mod api;
 mod calls;
 mod infer;
 mod module;
+mod shape;
 mod ty;
 mod walk;
 

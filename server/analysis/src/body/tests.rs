@@ -216,4 +216,57 @@ fn aliases_of_what_has_brackets_keep_both_parts() {
             of: None
         }
     );
+fn reductions_leave_the_other_axes() {
+    let found = types(
+        "@ct.kernel\ndef k(x, B: ct.Constant[int]):\n    a = ct.load(x, (0, 0), (B, EIGHT))\n    return ct.sum(a, axis=1), ct.max(a, axis=-2, keepdims=True), ct.sum(a), ct.sum(a, axis=(0, 1), keepdims=True), a - ct.max(a, 1, keepdims=True)\n",
+    );
+    let shape = |ty: &Ty| tile(ty).shape.clone().unwrap();
+    let (b, eight, one) = (Extent::Name("B".into()), Extent::Int(8), Extent::Int(1));
+    assert_eq!(shape(&found[0]), std::slice::from_ref(&b));
+    assert_eq!(shape(&found[1]), [one.clone(), eight.clone()]);
+    assert!(shape(&found[2]).is_empty());
+    assert_eq!(shape(&found[3]), [one.clone(), one]);
+    assert_eq!(shape(&found[4]), [b, eight]);
+}
+
+#[test]
+fn masks_are_what_comparisons_gave() {
+    let found = types(
+        "@ct.kernel\ndef k(x, n):\n    i = ct.arange(8, dtype=ct.int32)\n    m = i < n\n    return m, m & (i > 2), ct.astype(m, ct.float32), m[:, None], m * 2, i, ct.where(m, 1, 0), ct.less(i, n)\n",
+    );
+    let masks: Vec<bool> = found.iter().map(|ty| tile(ty).mask).collect();
+    assert_eq!(masks, [true, true, true, true, false, false, false, true]);
+}
+
+#[test]
+fn axes_are_swapped_and_permuted() {
+    let found = types(
+        "@ct.kernel\ndef k(x, B: ct.Constant[int]):\n    a = ct.load(x, (0, 0), (B, EIGHT))\n    c = ct.load(x, (0, 0, 0), (1, B, EIGHT))\n    return ct.transpose(a), a.transpose(), ct.permute(c, (2, 0, 1)), c.permute((0, 2, 1)), ct.transpose(c, 1, -1), ct.transpose(c)\n",
+    );
+    let (b, eight, one) = (Extent::Name("B".into()), Extent::Int(8), Extent::Int(1));
+    let shape = |ty: &Ty| tile(ty).shape.clone();
+    assert_eq!(shape(&found[0]).unwrap(), [eight.clone(), b.clone()]);
+    assert_eq!(shape(&found[1]).unwrap(), [eight.clone(), b.clone()]);
+    assert_eq!(
+        shape(&found[2]).unwrap(),
+        [eight.clone(), one.clone(), b.clone()]
+    );
+    assert_eq!(
+        shape(&found[3]).unwrap(),
+        [one.clone(), eight.clone(), b.clone()]
+    );
+    assert_eq!(shape(&found[4]).unwrap(), [one, eight, b]);
+    assert_eq!(shape(&found[5]), None);
+}
+
+#[test]
+fn extents_that_a_helper_is_passed_have_names() {
+    let found = types(
+        "def helper(x, T, n):\n    a = ct.load(x, (0, 0), (1, T))\n    return a, ct.reshape(a, (T,)), ct.zeros((T + 1,), ct.float32)\n",
+    );
+    let t = Extent::Name("T".into());
+    let shape = |ty: &Ty| tile(ty).shape.clone().unwrap();
+    assert_eq!(shape(&found[0]), [Extent::Int(1), t.clone()]);
+    assert_eq!(shape(&found[1]), [t]);
+    assert_eq!(shape(&found[2]), [Extent::Other]);
 }

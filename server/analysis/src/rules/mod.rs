@@ -3,15 +3,23 @@
 //! A rule sees the semantic model (kernels, launches, spaces, what each expression of device code
 //! is), never raw text, and gives plain findings. Adding one is a file and a line in [`RULES`].
 
+mod bindings;
 mod check;
 mod context;
 mod doc;
+mod edits;
+mod eight_bit;
 mod finding;
 mod fixes;
 mod host;
 mod launch;
 mod markdown;
 mod remake;
+mod flow;
+mod markdown;
+mod offsets;
+mod ragged;
+mod reduction;
 mod rule;
 mod searches;
 mod spaces;
@@ -76,6 +84,19 @@ rules! {
     tp211_wrong_import,
     tp212_tensor_method_on_tile,
     tp213_index_math_by_function,
+    tp214_unsupported_python,
+    tp215_dynamic_tile_shape,
+    tp216_padded_divisor,
+    tp217_mask_by_multiply,
+    tp218_fp8_div_operator,
+    tp219_load_no_padding,
+    tp220_half_precision_reduction,
+    tp221_mma_missing_acc,
+    tp222_undefined_on_branch,
+    tp223_flat_view_strided,
+    tp224_unmasked_gather_reduction,
+    tp225_unmasked_scatter,
+    tp226_hint_out_of_range,
     tp301_num_ctas_arch,
     tp302_tile_over_budget,
     tp303_hardcoded_sm_count,
@@ -83,8 +104,13 @@ rules! {
     tp401_gather_contiguous,
     tp402_one_block_per_row_grid,
     tp403_no_autotune,
+    tp404_mma_fp32_no_tf32,
     tp405_while_grid_stride,
+    tp406_padding_blocks_tma,
+    tp407_exact_math_hot,
     tp408_no_swizzle,
+    tp409_loop_invariant_tile,
+    tp410_cast_in_loop,
 }
 
 /// The rule of a code or slug.
