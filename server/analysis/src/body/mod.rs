@@ -23,11 +23,8 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 
 pub use module::{FunctionKind, Literal, ModuleEnv};
 pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
-pub(crate) use walk::bindings;
-pub use walk::{Place, only_value, walk};
-pub use walk::{Place, values, walk};
-pub(crate) use walk::{Bound, bound};
-pub use walk::{Place, walk};
+pub(crate) use walk::{Bound, bindings, bound};
+pub use walk::{Place, only_value, values, walk};
 
 /// What is known of one function of device code.
 #[derive(Debug, Default)]

@@ -115,7 +115,7 @@ fn a_name_is_bound_by_every_form_that_binds() {
         else {
             panic!("no function in\n{text}");
         };
-        match bound(&def.body, &"a".into()) {
+        match bound(&def.body, "a") {
             Bound::Nowhere => "nowhere".to_owned(),
             Bound::Once(value) => text[value.span.range()].to_owned(),
             Bound::Otherwise => "otherwise".to_owned(),
@@ -216,6 +216,9 @@ fn aliases_of_what_has_brackets_keep_both_parts() {
             of: None
         }
     );
+}
+
+#[test]
 fn reductions_leave_the_other_axes() {
     let found = types(
         "@ct.kernel\ndef k(x, B: ct.Constant[int]):\n    a = ct.load(x, (0, 0), (B, EIGHT))\n    return ct.sum(a, axis=1), ct.max(a, axis=-2, keepdims=True), ct.sum(a), ct.sum(a, axis=(0, 1), keepdims=True), a - ct.max(a, 1, keepdims=True)\n",

@@ -1,6 +1,5 @@
 //! Walking the expressions of a function with the statements around them.
 
-use tileperf_syntax::ast::{Clause, Expr, ExprKind, Stmt, StmtKind};
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Clause, Expr, ExprKind, ImportName, Stmt, StmtKind};
 
@@ -53,8 +52,20 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
 
 /// The only value that a local name is ever given, if nothing else binds or changes it.
 pub fn only_value<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
-    let mut found = None;
-    let mut times = 0;
+    match values(body, name).as_slice() {
+        [one] => *one,
+        _ => None,
+    }
+}
+
+/// What statements bind a name to, once for each place that does: the value of a plain assignment,
+/// nothing for any other form.
+pub fn values<'a>(body: &'a [Stmt], name: &str) -> Vec<Option<&'a Expr>> {
+    let mut found = Vec::new();
+    bindings(body, name, &mut |value| found.push(value));
+    found
+}
+
 /// Calls `visit` on every name that statements read, nested functions and lambdas included.
 pub(super) fn reads<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr)) {
     for stmt in body {
@@ -105,7 +116,7 @@ pub(crate) enum Bound<'a> {
 }
 
 /// How statements bind a name.
-pub(crate) fn bound<'a>(body: &'a [Stmt], name: &SmolStr) -> Bound<'a> {
+pub(crate) fn bound<'a>(body: &'a [Stmt], name: &str) -> Bound<'a> {
     let mut found = Bound::Nowhere;
     bindings(body, name, &mut |value| {
         found = match (found, value) {
@@ -113,20 +124,6 @@ pub(crate) fn bound<'a>(body: &'a [Stmt], name: &SmolStr) -> Bound<'a> {
             _ => Bound::Otherwise,
         };
     });
-    found.filter(|_| times == 1)
-pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
-    match values(body, name).as_slice() {
-        [one] => *one,
-        _ => None,
-    }
-}
-
-/// What statements bind a name to, once for each place that does: the value of a plain assignment,
-/// nothing for any other form.
-pub fn values<'a>(body: &'a [Stmt], name: &SmolStr) -> Vec<Option<&'a Expr>> {
-    let mut found = Vec::new();
-    bindings(body, name, &mut |value| found.push(value));
-    found
     found
 }
 
@@ -176,11 +173,6 @@ pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(O
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
                 for target in targets {
-                    if target.name().is_some_and(|n| n == name) {
-                        visit(Some(value));
-                    } else if binds(target, name) {
-                        visit(None);
-                    }
                     assigned(target, value, name, visit);
                 }
             }
@@ -202,10 +194,9 @@ pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(O
                 }
             }
             StmtKind::FunctionDef(def) if def.name.name == name => visit(None),
-            StmtKind::FunctionDef(def) if def.name.name == *name => visit(None),
-            StmtKind::ClassDef(class) if class.name.name == *name => visit(None),
+            StmtKind::ClassDef(class) if class.name.name == name => visit(None),
             StmtKind::Import(names) | StmtKind::ImportFrom { names, .. } => {
-                let bound = |n: &ImportName| n.alias.as_ref().unwrap_or(&n.name).name == *name;
+                let bound = |n: &ImportName| n.alias.as_ref().unwrap_or(&n.name).name == name;
                 if names.iter().any(bound) {
                     visit(None);
                 }
@@ -239,10 +230,10 @@ pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(O
 fn assigned<'a>(
     target: &Expr,
     value: &'a Expr,
-    name: &SmolStr,
+    name: &str,
     visit: &mut dyn FnMut(Option<&'a Expr>),
 ) {
-    if target.name() == Some(name) {
+    if target.name().is_some_and(|n| n == name) {
         return visit(Some(value));
     }
     match (&target.kind, &value.kind) {

@@ -15,9 +15,8 @@ pub fn compatible<'f>(
         let Some(fix) = finding.fixes.iter().find(|f| f.safety <= most) else {
             continue;
         };
-        let touches = |a: &TextEdit, b: &TextEdit| {
-            a.span.start <= b.span.end && b.span.start <= a.span.end
-        };
+        let touches =
+            |a: &TextEdit, b: &TextEdit| a.span.start <= b.span.end && b.span.start <= a.span.end;
         let free = |edit: &TextEdit| !edits.iter().any(|taken| touches(edit, taken));
         if fix.edits.iter().all(free) {
             edits.extend(fix.edits.iter().cloned());

@@ -80,16 +80,6 @@ pub(super) fn kernels(launch: &Launch, links: &dyn Links) -> Option<Vec<Arc<Kern
     (!out.is_empty()).then_some(out)
 }
 
-impl<'a, T> InItem<'a, T> {
-    /// Something else of the same item.
-    pub(super) fn with<U>(&self, node: &'a U) -> InItem<'a, U> {
-        InItem {
-            item: self.item,
-            node,
-        }
-    }
-}
-
 /// The elements of a tuple or list, `+` and `*rest` included.
 fn elements<'a>(
     file: &FileContext<'a>,

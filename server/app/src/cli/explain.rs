@@ -20,7 +20,13 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let Some(name) = &args.rule else {
         for rule in RULES {
             let severity = rule.severity.name();
-            writeln!(out, "{} {:28} {severity:8} {}", rule.code, rule.slug, Doc::of(rule).summary)?;
+            writeln!(
+                out,
+                "{} {:28} {severity:8} {}",
+                rule.code,
+                rule.slug,
+                Doc::of(rule).summary
+            )?;
         }
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
@@ -28,7 +34,13 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let Some(rule) = rules::find(name) else {
         bail!("no rule is called {name}; `tileperf explain` lists them");
     };
-    writeln!(out, "{} {} ({})\n", rule.code, rule.slug, rule.severity.name())?;
+    writeln!(
+        out,
+        "{} {} ({})\n",
+        rule.code,
+        rule.slug,
+        rule.severity.name()
+    )?;
     if let Some(since) = rule.since {
         writeln!(out, "Holds since cuda-tile {since}.\n")?;
     }

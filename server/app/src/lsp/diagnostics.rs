@@ -64,7 +64,8 @@ pub(super) fn finding(
             Severity::Hint => DiagnosticSeverity::HINT,
         }),
         code: Some(NumberOrString::String(finding.rule.code.to_owned())),
-        code_description: (rule_url(finding.rule).parse().ok()).map(|href| CodeDescription { href }),
+        code_description: (rule_url(finding.rule).parse().ok())
+            .map(|href| CodeDescription { href }),
         source: Some("tileperf".to_owned()),
         message: finding.message.clone(),
         related_information: (!related.is_empty()).then_some(related),

@@ -20,7 +20,9 @@ pub(super) fn check_links(engine: Engine, id: DocId, changed: impl FnOnce() + Se
         if engine.text(&id).is_none_or(|(now, _)| now != version) {
             return;
         }
-        let news = pool::caught("rules that rest on other files", move || engine.check_links(&id));
+        let news = pool::caught("rules that rest on other files", move || {
+            engine.check_links(&id)
+        });
         if news.await.unwrap_or(false) {
             changed();
         }

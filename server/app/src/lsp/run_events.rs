@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tileperf_analysis::views::measured::Measured;
-use tileperf_engine::{DocId, Engine};
 use tileperf_engine::runs::{FailureNote, RunNote};
+use tileperf_engine::{DocId, Engine};
 use tokio::sync::watch;
 use tower_lsp::Client;
 

@@ -28,7 +28,8 @@ impl Links for Linking<'_> {
             .filter_map(|kernel| {
                 let view = shared.view(&kernel.file.doc, &target)?;
                 let text = view.text.as_str();
-                let mut facts = (view.checked).kernel(&view.parsed, text, &view.model, kernel.number)?;
+                let mut facts =
+                    (view.checked).kernel(&view.parsed, text, &view.model, kernel.number)?;
                 if kernel.file.doc != self.file.doc {
                     facts.here = None;
                 }

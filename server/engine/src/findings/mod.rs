@@ -81,7 +81,11 @@ impl Engine {
         let Some(open) = self.shared.docs.get(doc).map(|d| Arc::clone(&d)) else {
             return false;
         };
-        let Some(view) = self.shared.view(doc, &self.target()).filter(|_| self.is_awake()) else {
+        let Some(view) = self
+            .shared
+            .view(doc, &self.target())
+            .filter(|_| self.is_awake())
+        else {
             return false;
         };
         let findings: Arc<[Finding]> = self.linked(doc, &view).into();
@@ -151,7 +155,9 @@ impl Engine {
         let settings = self.settings();
         Arc::new(Target {
             cuda_tile: settings.cuda_tile,
-            archs: (settings.evaluated_archs().iter()).map(|n| n.arch).collect(),
+            archs: (settings.evaluated_archs().iter())
+                .map(|n| n.arch)
+                .collect(),
             ..Target::default()
         })
     }

@@ -61,7 +61,11 @@ mod tests {
             ("all", "TP101", false),
             ("all", "replace-hints-hot-path", false),
         ] {
-            assert_eq!(choice(select, ignore).chooses(rule), chosen, "{select} {ignore}");
+            assert_eq!(
+                choice(select, ignore).chooses(rule),
+                chosen,
+                "{select} {ignore}"
+            );
         }
     }
 

@@ -84,7 +84,9 @@ fn shape(kind: Kind) -> Map<String, Json> {
             "type": "object",
             "additionalProperties": { "type": "string", "enum": ["error", "warning", "hint"] },
         }),
-        Kind::Globs | Kind::Directories | Kind::Rules => json!({ "type": "array", "items": strings }),
+        Kind::Globs | Kind::Directories | Kind::Rules => {
+            json!({ "type": "array", "items": strings })
+        }
         Kind::TestPatterns => json!({
             "type": "array",
             "items": { "type": "string", "pattern": r"\{op\}" },

@@ -36,9 +36,8 @@ const SCHEMA: &str = "tileperf.baseline/1";
 /// Reads a baseline file.
 pub(super) fn read(path: &Path) -> anyhow::Result<Baseline> {
     let shown = path.display();
-    let text = fs::read_to_string(path).with_context(|| {
-        format!("cannot read the baseline {shown}; --write-baseline makes it")
-    })?;
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("cannot read the baseline {shown}; --write-baseline makes it"))?;
     let file: File =
         serde_json::from_str(&text).with_context(|| format!("{shown} is no baseline file"))?;
     anyhow::ensure!(

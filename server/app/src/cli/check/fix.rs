@@ -19,11 +19,7 @@ use super::{CheckArgs, Found, code, print, without_baseline};
 /// A fix can bring another finding to light, but not forever.
 const ROUNDS: usize = 20;
 
-pub(super) fn run(
-    args: &CheckArgs,
-    found: &[Found],
-    from_stdin: bool,
-) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &CheckArgs, found: &[Found], from_stdin: bool) -> anyhow::Result<ExitCode> {
     let most = if args.review_fixes {
         Safety::Review
     } else {
@@ -74,14 +70,15 @@ fn correct(file: &Found, before: &str, most: Safety) -> (String, usize) {
         let Ok(next) = rewrite::apply(&text, &edits) else {
             break;
         };
-        let broken = !tileperf_syntax::parse(&next).is_clean()
-            && tileperf_syntax::parse(&text).is_clean();
+        let broken =
+            !tileperf_syntax::parse(&next).is_clean() && tileperf_syntax::parse(&text).is_clean();
         if fixes == 0 || next == text || broken {
             break;
         }
         text = next;
         corrected += fixes;
-        file.engine.open(file.doc.clone(), round as i32, text.clone());
+        file.engine
+            .open(file.doc.clone(), round as i32, text.clone());
     }
     (text, corrected)
 }
@@ -109,7 +106,9 @@ fn save(file: &Found, before: &str, after: &str) -> anyhow::Result<()> {
         "{shown} is not UTF-8 or has changed meanwhile: it was left alone"
     );
     // Through a link: what it leads to is replaced.
-    let target = path.canonicalize().with_context(|| format!("cannot read {shown}"))?;
+    let target = path
+        .canonicalize()
+        .with_context(|| format!("cannot read {shown}"))?;
     let folder = target.parent().context("a file without a folder")?;
     let permissions = fs::metadata(&target)?.permissions();
     let mut new = tempfile::NamedTempFile::new_in(folder)
@@ -118,6 +117,7 @@ fn save(file: &Found, before: &str, after: &str) -> anyhow::Result<()> {
         .and_then(|()| new.as_file().set_permissions(permissions))
         .and_then(|()| new.as_file().sync_all())
         .with_context(|| format!("cannot write {shown}"))?;
-    new.persist(&target).with_context(|| format!("cannot write {shown}"))?;
+    new.persist(&target)
+        .with_context(|| format!("cannot write {shown}"))?;
     Ok(())
 }

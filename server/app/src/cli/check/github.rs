@@ -34,7 +34,9 @@ pub(super) fn write(out: &mut dyn Write, checked: &[Checked]) -> io::Result<()> 
 
 /// As the runner wants text escaped.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 /// As above, within a property.

@@ -12,9 +12,10 @@ pub(super) fn write(out: &mut dyn Write, checked: &[Checked]) -> io::Result<()> 
         for finding in &file.findings {
             let place = file.place(finding);
             let archs: Vec<&str> = finding.archs.iter().map(|a| a.name()).collect();
-            let fix = finding.fixes.first().map(|fix| {
-                json!({ "title": fix.title, "safe": fix.safety == Safety::Safe })
-            });
+            let fix = finding
+                .fixes
+                .first()
+                .map(|fix| json!({ "title": fix.title, "safe": fix.safety == Safety::Safe }));
             let line = json!({
                 "schema": "tileperf.check/1",
                 "path": file.shown(),

@@ -111,7 +111,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             paths::find(&given, &settings, &Engine::files_to_check)
         }
     };
-    for problem in found.first().map(|f| f.engine.settings_problems()).unwrap_or_default() {
+    for problem in found
+        .first()
+        .map(|f| f.engine.settings_problems())
+        .unwrap_or_default()
+    {
         tracing::warn!("{problem}");
     }
     let from_stdin = args.paths == [PathBuf::from("-")];
@@ -125,7 +129,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if args.write_baseline {
         let path = args.baseline.as_deref().unwrap_or(Path::new(""));
         baseline::write(path, &checked)?;
-        writeln!(io::stderr(), "tileperf: {} findings are in {}", checked.iter().map(|c| c.findings.len()).sum::<usize>(), path.display())?;
+        writeln!(
+            io::stderr(),
+            "tileperf: {} findings are in {}",
+            checked.iter().map(|c| c.findings.len()).sum::<usize>(),
+            path.display()
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     let checked = without_baseline(args, checked)?;
@@ -160,7 +169,10 @@ fn without_baseline(args: &CheckArgs, checked: Vec<Checked>) -> anyhow::Result<V
 /// The text on standard input, as a file of the project that the working folder belongs to.
 fn from_stdin(args: &CheckArgs, settings: &SettingsArgs) -> anyhow::Result<Found> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
     let text = String::from_utf8(bytes).context("standard input is not UTF-8")?;
     let folder = std::env::current_dir().context("cannot tell the working folder")?;
     let path = folder.join(&args.stdin_filename);
@@ -178,7 +190,9 @@ fn from_stdin(args: &CheckArgs, settings: &SettingsArgs) -> anyhow::Result<Found
 /// Checks files on all cores; the result is in their order, those with findings only.
 fn check(found: &[Found]) -> Vec<Checked> {
     let next = AtomicUsize::new(0);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(16);
+    let workers = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(16);
     let mut checked: Vec<(usize, Checked)> = std::thread::scope(|threads| {
         let work = || {
             let mut out = Vec::new();

@@ -25,18 +25,22 @@ pub(in crate::lsp) async fn handle(
     let versioned = server.session().is_some_and(|s| s.versioned_edits);
     let uri = params.text_document.uri.clone();
     let found = server
-        .about(&uri, |surfaces| surfaces.diagnostics, move |about| {
-            let checked = about.engine.findings(&about.id)?;
-            let actions = Actions {
-                about,
-                uri: &params.text_document.uri,
-                checked: &checked,
-                versioned,
-                only: params.context.only.as_deref(),
-                out: Vec::new(),
-            };
-            Some(actions.within(params.range))
-        })
+        .about(
+            &uri,
+            |surfaces| surfaces.diagnostics,
+            move |about| {
+                let checked = about.engine.findings(&about.id)?;
+                let actions = Actions {
+                    about,
+                    uri: &params.text_document.uri,
+                    checked: &checked,
+                    versioned,
+                    only: params.context.only.as_deref(),
+                    out: Vec::new(),
+                };
+                Some(actions.within(params.range))
+            },
+        )
         .await?;
     Ok(found.flatten())
 }
@@ -78,7 +82,15 @@ impl Actions<'_> {
     }
 
     fn fixes(&mut self, finding: &Finding) {
-        for (number, Fix { title, safety, edits }) in finding.fixes.iter().enumerate() {
+        for (
+            number,
+            Fix {
+                title,
+                safety,
+                edits,
+            },
+        ) in finding.fixes.iter().enumerate()
+        {
             let title = match safety {
                 Safety::Safe => title.clone(),
                 Safety::Review => format!("{title} (needs review)"),
@@ -141,9 +153,8 @@ impl Actions<'_> {
         finding: Option<&Finding>,
         preferred: bool,
     ) {
-        let diagnostic = |f| {
-            diagnostics::finding(&self.about.convert, Some(self.uri), self.checked, f)
-        };
+        let diagnostic =
+            |f| diagnostics::finding(&self.about.convert, Some(self.uri), self.checked, f);
         let diagnostics: Option<Vec<Diagnostic>> = finding.map(|f| vec![diagnostic(f)]);
         let action = CodeAction {
             title,
