@@ -18,6 +18,7 @@ end
 
 command('TileperfRestart', 'restart', 'Stop the tileperf server and start it again')
 command('TileperfLog', 'log', 'Show what the tileperf server logged')
+command('TileperfCheckWorkspace', 'check_workspace', 'Check every file of the workspace')
 command('TileperfInfo', 'info', 'Show what the tileperf server knows of this workspace')
 
 vim.api.nvim_create_user_command('TileperfRunIteration', function(given)
