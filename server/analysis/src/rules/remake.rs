@@ -268,7 +268,8 @@ impl<'a> Site<'a> {
             key
         };
         // What stands on further lines moves with the first.
-        let remade = self.source(self.call.span).replace('\n', "\n    ");
+        let margin = format!("\n{}", indent(text, self.place(self.stmt.span).start));
+        let remade = (self.source(self.call.span)).replace(&margin, &format!("{margin}    "));
         lines.extend(once(&cache, &key, &remade));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let edits = Edits::new(text)
@@ -512,7 +513,7 @@ fn calls_other(value: &Expr, file: &FileContext<'_>) -> bool {
     let mut other = false;
     value.walk(&mut |e| {
         if let ExprKind::Call { func, .. } = &e.kind {
-            other |= !file.module.api(func).is_some_and(|n| n == "ByTarget");
+            other |= file.module.api(func).is_none_or(|n| n != "ByTarget");
         }
     });
     other

@@ -206,6 +206,17 @@ mod tests {
     }
 
     #[test]
+    fn other_line_ends_and_indentation_are_kept() {
+        let code = "def run(x, s, cfg):\n\tkernel = scale.replace_hints(\n\t\toccupancy=cfg.o)  # TP101\n\tct.launch(s, (1,), kernel, (x, x, 8))\n";
+        let fixed = "_scale_by_hints = {}\n\n\ndef run(x, s, cfg):\n\tif cfg.o not in _scale_by_hints:\n\t    _scale_by_hints[cfg.o] = scale.replace_hints(\n\t    \toccupancy=cfg.o)\n\tkernel = _scale_by_hints[cfg.o]\n\tct.launch(s, (1,), kernel, (x, x, 8))\n";
+        let marked = code.replace("  # TP101", "").replace("replace_hints(\n", "replace_hints(  # TP101\n");
+        fixes(&RULE, &with(&marked), &with(fixed));
+        let (text, found) = bad(&RULE, &with(&marked).replace('\n', "\r\n"));
+        let changed = crate::rewrite::apply(&text, &found[0].fixes[0].edits);
+        assert!(changed.is_ok_and(|t| t.matches('\n').count() == t.matches("\r\n").count()));
+    }
+
+    #[test]
     fn only_whole_statements_are_changed() {
         for line in [
             "if x: return scale.replace_hints(occupancy=x)  # TP101",

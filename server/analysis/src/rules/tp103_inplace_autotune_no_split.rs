@@ -178,19 +178,14 @@ impl<'a> Overwrite<'a> {
         let mut edits = Edits::new(call.file.text)
             .lines_before(stmt, &[&format!("{name} = {value}")]);
         for arg in &self.written {
-            let mut done = false;
+            // Through another local name there is nothing to replace here.
             let mut place = None;
             arg.walk(&mut |e| {
-                if !done && e.name().is_some_and(|n| n == self.tensor) {
+                if place.is_none() && e.name().is_some_and(|n| n == self.tensor) {
                     place = Some(e.span);
-                    done = true;
                 }
             });
-            // Through a local name: the name itself.
-            let span = place.unwrap_or(arg.span);
-            if place.is_none() {
-                return None;
-            }
+            let span = place?;
             edits = edits.replace(call.place(span), name.clone());
         }
         Some(edits)

@@ -152,7 +152,7 @@ fn passed<'a>(call: &SearchCall<'a>, def: &FunctionDef, place: usize, name: &str
             let ExprKind::Call { func, args } = &expr.kind else {
                 return;
             };
-            if !func.name().is_some_and(|n| *n == def.name.name) {
+            if func.name().is_none_or(|n| *n != def.name.name) {
                 return;
             }
             let Some(given) = argument(args, Some(place), name) else {
@@ -253,7 +253,7 @@ impl<'a> Key<'a> {
         let (Some(def), Some(grid)) = (call.around.first(), call.arg(Given::Grid)) else {
             return Vec::new();
         };
-        if self.says.whole || !self.def.is_some_and(|d| d.def_span == def.def_span) {
+        if self.says.whole || self.def.is_none_or(|d| d.def_span != def.def_span) {
             return Vec::new();
         }
         let mut out: Vec<&str> = Vec::new();
