@@ -8,16 +8,13 @@ mod context;
 mod doc;
 mod finding;
 mod markdown;
-mod remake;
 mod rule;
-mod searches;
-mod spaces;
 pub mod suppress;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-mod tune_cache;
+mod tuning;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use context::{

@@ -1,6 +1,6 @@
 //! Remaking a kernel at every call of its launcher.
 
-use super::remake;
+use super::tuning::remake;
 use crate::model::HintContext;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings};

@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
-use super::searches::{Given, Gives, SearchCall, is_test};
+use super::tuning::search_call::{Given, Gives, SearchCall, is_test};
 use crate::body::{argument, walk};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;

@@ -3,7 +3,7 @@
 use tileperf_syntax::ast::{ComprehensionKind, Expr, ExprKind};
 use tileperf_syntax::{Item, Span};
 
-use super::searches::{Given, SearchCall};
+use super::tuning::search_call::{Given, SearchCall};
 use crate::eval::Form;
 use crate::model::{SearchApi, SpaceKind, SpaceRef};
 use crate::rewrite::Edits;

@@ -1,6 +1,6 @@
 //! More configurations than anybody wants to wait for.
 
-use super::spaces::{Taken, listed, searches_of, taken};
+use super::tuning::spaces::{Taken, listed, searches_of, taken};
 use crate::arch::Arch;
 use crate::eval::{Note, SpaceCount};
 use crate::model::SpaceRef;

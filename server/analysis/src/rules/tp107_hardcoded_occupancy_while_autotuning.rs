@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use super::searches::{Given, SearchCall, is_test, returns};
+use super::tuning::search_call::{Given, SearchCall, is_test, returns};
 use crate::model::{Hint, Kernel};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use super::searches::{SearchCall, is_test};
+use super::tuning::search_call::{SearchCall, is_test};
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, Links};
 

@@ -3,7 +3,7 @@
 use tileperf_syntax::Item;
 use tileperf_syntax::ast::FunctionDef;
 
-use super::searches::{SearchCall, all_functions};
+use super::tuning::search_call::{SearchCall, all_functions};
 use crate::body::walk;
 use crate::model::{HintContext, SearchApi};
 use crate::rules::rule::rule;

@@ -4,12 +4,12 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 
-use super::searches::{SearchCall, returns};
+use super::search_call::{SearchCall, returns};
 use crate::body::{bindings, walk};
 
 /// The key by which the function of a search keeps what it found, if it also asks for it by that
 /// key.
-pub(super) fn key_of<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
+pub(in crate::rules) fn key_of<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
     let mut found = None;
     stores(call.body(), &mut |stmt, cache, key| {
         let after = stmt.span.end >= call.call.span.end;
@@ -70,24 +70,24 @@ fn looks_up(call: &SearchCall<'_>, cache: &Expr, key: &Expr) -> bool {
 
 /// What a key distinguishes.
 #[derive(Debug, Default)]
-pub(super) struct Says<'a> {
-    pub(super) shape: bool,
+pub(in crate::rules) struct Says<'a> {
+    pub(in crate::rules) shape: bool,
     /// All extents of some tensor.
-    pub(super) whole: bool,
-    pub(super) dtype: bool,
-    pub(super) device: bool,
+    pub(in crate::rules) whole: bool,
+    pub(in crate::rules) dtype: bool,
+    pub(in crate::rules) device: bool,
     /// Names that it is made of, directly or through others.
-    pub(super) names: FxHashSet<&'a str>,
+    pub(in crate::rules) names: FxHashSet<&'a str>,
     /// Part of it cannot be seen.
-    pub(super) open: bool,
+    pub(in crate::rules) open: bool,
 }
 
 /// The functions in which the names of a key are looked up.
-pub(super) struct KeyScope<'c, 'a> {
-    pub(super) call: &'c SearchCall<'a>,
+pub(in crate::rules) struct KeyScope<'c, 'a> {
+    pub(in crate::rules) call: &'c SearchCall<'a>,
     /// The function that makes the key.
-    pub(super) def: Option<&'a FunctionDef>,
-    pub(super) tensors: &'c FxHashSet<&'a str>,
+    pub(in crate::rules) def: Option<&'a FunctionDef>,
+    pub(in crate::rules) tensors: &'c FxHashSet<&'a str>,
 }
 
 /// How deep expressions and names are followed.
@@ -121,7 +121,7 @@ impl Hops {
 
 impl<'a> KeyScope<'_, 'a> {
     /// What a key says.
-    pub(super) fn says(&self, key: &'a Expr) -> Says<'a> {
+    pub(in crate::rules) fn says(&self, key: &'a Expr) -> Says<'a> {
         let mut says = Says::default();
         self.part(key, Hops::default(), &mut says);
         says
