@@ -5,6 +5,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
 use super::tuning::search_call::{Given, Gives, SearchCall, is_test};
 use crate::body::{argument, walk};
+use crate::model::SearchApi;
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, KernelFacts, Links};
@@ -160,6 +161,11 @@ impl<'a> Overwrite<'a> {
 
     /// A buffer allocated before the search, which the trials write to.
     fn scratch(&self, call: &SearchCall<'a>, args: &'a Expr) -> Option<Edits<'a>> {
+        // The old search launches once more, with what `args_fn` gives if nothing else is said.
+        let launches = call.search.api == SearchApi::AutotuneLaunch;
+        if launches && call.arg(Given::LaunchArgs).is_none() {
+            return None;
+        }
         // The final launch may use a callback that is not written in the call.
         let ExprKind::Lambda { .. } = &args.kind else {
             return None;
@@ -347,6 +353,20 @@ mod tests {
         bad(&RULE, &tuned("    q = q.contiguous()\n", "double", "lambda cfg: (q, 8)", "  # TP103"));
         bad(&RULE, &tuned("    def args(cfg):\n        return (q, q, 8)\n", "move", "args", "  # TP103"));
         bad(&RULE, &tuned("    args = (q, q, 8)\n", "move", "lambda cfg: args", "  # TP103"));
+    }
+
+    #[test]
+    fn the_old_search_launches_itself() {
+        let old = |args: &str| {
+            tuned("", "double", args, "  # TP103")
+                .replace("from cuda.tile.tune import exhaustive_search", "from cuda.tile_experimental import autotune_launch")
+                .replace("exhaustive_search(c, s, g, double,", "autotune_launch(s, g, double,")
+                .replace(")  # TP103", ", search_space=c)  # TP103")
+        };
+        let (_, found) = bad(&RULE, &old("lambda cfg: (q, 8)"));
+        assert!(found[0].fixes.is_empty());
+        let (_, found) = bad(&RULE, &old("lambda cfg: (q, 8), lambda cfg: (q, 8)"));
+        assert_eq!(found[0].fixes.len(), 1);
     }
 
     #[test]

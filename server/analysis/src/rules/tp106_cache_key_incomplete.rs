@@ -1,7 +1,7 @@
 //! A tuning cache whose key lets different cases share a configuration.
 
 use rustc_hash::FxHashSet;
-use tileperf_syntax::ast::ExprKind;
+use tileperf_syntax::ast::{ExprKind, FunctionDef};
 
 use super::tuning::extents::is_dimension;
 use super::tuning::keys::{Key, keys};
@@ -109,7 +109,7 @@ impl<'a> Key<'a> {
             format!("{} and {last}", lacks.join(", "))
         };
         let more: Vec<&str> = dimensions.into_iter().chain(flags).collect();
-        let edits = self.completed(call, tensors, &more);
+        let edits = self.completed(call, &more);
         let described = out.push(
             self.item.place(self.expr.span),
             format!("the tuning cache's key lacks {list}: one case may run with the configuration of another"),
@@ -129,12 +129,17 @@ impl<'a> Key<'a> {
             || matches!(&self.expr.kind, ExprKind::Call { func, .. } if func.name().is_some())
     }
 
+    /// The function that searches makes the key too.
+    fn is_made_by(&self, call: &SearchCall<'a>, def: &FunctionDef) -> bool {
+        self.item.span == call.item.span && self.def.is_some_and(|d| d.def_span == def.def_span)
+    }
+
     /// Parameters of the searching function that the space is made from and the key does not have.
     fn flags(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let Some(def) = call.around.first() else {
             return Vec::new();
         };
-        let own = self.def.is_some_and(|d| d.def_span == def.def_span);
+        let own = self.is_made_by(call, def);
         let space = if own { bare_space(call) } else { None };
         let Some(ExprKind::Call { args, .. }) = space.map(|s| &s.kind) else {
             return Vec::new();
@@ -153,7 +158,7 @@ impl<'a> Key<'a> {
         let (Some(def), Some(grid)) = (call.around.first(), call.arg(Given::Grid)) else {
             return Vec::new();
         };
-        if self.says.whole || self.def.is_none_or(|d| d.def_span != def.def_span) {
+        if self.says.whole || !self.is_made_by(call, def) {
             return Vec::new();
         }
         let mut out: Vec<&str> = Vec::new();
@@ -304,6 +309,21 @@ mod tests {
         ));
         bad(&RULE, "from cuda.tile_experimental import autotune_launch\n\ndef run(x, s, g, k, a, c):\n    \
              autotune_launch(s, g, k, a, search_space=c, key=(x.shape, x.dtype))  # TP106\n");
+    }
+
+    #[test]
+    fn kept_by_the_caller_of_the_function_that_searches() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "{HEAD}def best(x, s, g, k, c, a):\n    return exhaustive_search(c, s, g, k, a).best.config\n\n\
+                 def run(x, n, s, g, k, c, a):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = best(x, s, g, k, c, a)\n    return _tuned[key], x.shape\n"
+            )
+        };
+        fixes(&RULE, &code("(n, x.dtype)", "  # TP106"), &code("(n, x.dtype, str(x.device))", ""));
+        good(&RULE, &code("(n, x.dtype, str(x.device))", ""));
+        good(&RULE, &code("key_for(n)", ""));
+        good(&RULE, &code("describe(x)", ""));
     }
 
     #[test]

@@ -3,21 +3,69 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::{Item, Span};
 
 use super::search_call::{SearchCall, returns};
 use crate::body::{bindings, walk};
+use crate::rules::FileContext;
 
-/// The key by which the function of a search keeps what it found, if it also asks for it by that
-/// key.
-pub(in crate::rules) fn key_of<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
-    let mut found = None;
-    stores(call.body(), &mut |stmt, cache, key| {
-        let after = stmt.span.end >= call.call.span.end;
-        if found.is_none() && after && looks_up(call, cache, key) {
-            found = Some(key);
-        }
-    });
-    found
+/// A function that keeps what a search found: the one that searches, or one that calls it.
+#[derive(Clone, Copy)]
+pub(in crate::rules) struct Keeper<'a> {
+    pub(in crate::rules) file: FileContext<'a>,
+    pub(in crate::rules) item: &'a Item,
+    pub(in crate::rules) def: Option<&'a FunctionDef>,
+    pub(in crate::rules) body: &'a [Stmt],
+    /// The search, or the call that leads to it.
+    pub(in crate::rules) search: Span,
+}
+
+impl<'a> Keeper<'a> {
+    /// The key by which it keeps what was found, if it also asks for it by that key.
+    pub(in crate::rules) fn key(&self) -> Option<&'a Expr> {
+        let mut found = None;
+        stores(self.body, &mut |stmt, cache, key| {
+            let after = stmt.span.end >= self.search.end;
+            if found.is_none() && after && self.looks_up(cache, key) {
+                found = Some(key);
+            }
+        });
+        found
+    }
+
+    fn source(&self, span: Span) -> &'a str {
+        self.file.source(self.item.place(span))
+    }
+
+    /// Whether it asks a container for a key: `key in cache`, `cache.get(key)`, `cache[key]`.
+    fn looks_up(&self, cache: &Expr, key: &Expr) -> bool {
+        let same = |a: &Expr, b: &Expr| self.source(a.span) == self.source(b.span);
+        let mut found = false;
+        walk(self.body, &mut |expr, place| match &expr.kind {
+            ExprKind::Compare { first, rest } => {
+                found |= (rest.iter()).any(|(op, right)| {
+                    matches!(op.as_str(), "in" | "not in") && same(first, key) && same(right, cache)
+                });
+            }
+            ExprKind::Call { func, args } => {
+                if let ExprKind::Attribute { value, attr } = &func.kind {
+                    found |= attr.name == "get"
+                        && same(value, cache)
+                        && args.first().is_some_and(|a| same(&a.value, key));
+                }
+            }
+            ExprKind::Subscript { value, index } => {
+                let written = place.stmt().is_some_and(|s| match &s.kind {
+                    StmtKind::Assign { targets, .. } => targets.iter().any(|t| t.span == expr.span),
+                    _ => false,
+                });
+                found |=
+                    !written && same(value, cache) && index.first().is_some_and(|i| same(i, key));
+            }
+            _ => {}
+        });
+        found
+    }
 }
 
 /// Calls `visit` for each `container[key] = value`.
@@ -38,34 +86,6 @@ fn stores<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt, &'a Expr, &'a Ex
             }
         }
     }
-}
-
-/// Whether the function asks a container for a key: `key in cache`, `cache.get(key)`, `cache[key]`.
-fn looks_up(call: &SearchCall<'_>, cache: &Expr, key: &Expr) -> bool {
-    let same = |a: &Expr, b: &Expr| call.source(a.span) == call.source(b.span);
-    let mut found = false;
-    walk(call.body(), &mut |expr, place| match &expr.kind {
-        ExprKind::Compare { first, rest } => {
-            found |= (rest.iter()).any(|(op, right)| {
-                matches!(op.as_str(), "in" | "not in") && same(first, key) && same(right, cache)
-            });
-        }
-        ExprKind::Call { func, args } => {
-            if let ExprKind::Attribute { value, attr } = &func.kind {
-                found |= attr.name == "get"
-                    && same(value, cache)
-                    && args.first().is_some_and(|a| same(&a.value, key));
-            }
-        }
-        ExprKind::Subscript { value, index } => {
-            let read = !place.stmt().is_some_and(
-                |s| matches!(&s.kind, StmtKind::Assign { targets, .. } if targets.iter().any(|t| t.span == expr.span)),
-            );
-            found |= read && same(value, cache) && index.first().is_some_and(|i| same(i, key));
-        }
-        _ => {}
-    });
-    found
 }
 
 /// What a key distinguishes.
@@ -198,8 +218,10 @@ impl<'a> KeyScope<'_, 'a> {
                 });
             }
         }
-        // A helper of another file, given a tensor, says nobody knows what.
-        says.open |= helpers.is_empty() && whole_tensor;
+        // A helper of another file says nobody knows what.
+        let lower = name.to_ascii_lowercase();
+        let makes_key = ["key", "sig", "hash"].iter().any(|w| lower.contains(w));
+        says.open |= helpers.is_empty() && (whole_tensor || makes_key);
     }
 
     fn name(&self, name: &'a SmolStr, depth: Hops, says: &mut Says<'a>) {

@@ -2,13 +2,14 @@
 
 use rustc_hash::FxHashSet;
 use tileperf_syntax::Item;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
+use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 
-use super::cache_key::{KeyScope, Says, key_of};
-use super::search_call::{Given, SearchCall, all_functions, names};
+use super::cache_key::{Keeper, KeyScope, Says};
+use super::search_call::{Given, SearchCall, all_functions, names, tensors_in};
 use crate::body::{argument, bindings, walk};
 use crate::model::SearchApi;
 use crate::rewrite::{self, Edits};
+use crate::rules::FileContext;
 
 /// The expression that makes a key.
 pub(in crate::rules) struct Key<'a> {
@@ -17,94 +18,135 @@ pub(in crate::rules) struct Key<'a> {
     /// The function whose names it uses.
     pub(in crate::rules) def: Option<&'a FunctionDef>,
     pub(in crate::rules) says: Says<'a>,
+    /// Names of it that are surely tensors.
+    tensors: FxHashSet<&'a str>,
 }
 
-/// The keys under which the result of a search is kept: one for each branch that makes one.
+/// The keys under which the result of a search is kept: one for each branch that makes one, and for
+/// each caller that does.
 pub(in crate::rules) fn keys<'a>(
     call: &SearchCall<'a>,
     tensors: &FxHashSet<&'a str>,
 ) -> Vec<Key<'a>> {
-    let key = match call.search.api {
-        SearchApi::ExhaustiveSearch => key_of(call),
-        SearchApi::AutotuneLaunch => match &call.call.kind {
-            ExprKind::Call { args, .. } => argument(args, None, "key"),
-            _ => None,
-        },
+    let own = Keeper {
+        file: call.file,
+        item: call.item,
+        def: call.around.first().copied(),
+        body: call.body(),
+        search: call.call.span,
     };
-    let Some(key) = key else { return Vec::new() };
-    let def = call.around.first().copied();
-    let scope = KeyScope { call, def, tensors };
-    let one = |expr: &'a Expr, says| {
-        vec![Key {
-            item: call.item,
-            expr,
-            def,
-            says,
-        }]
+    let mut find = Find {
+        call,
+        tensors,
+        out: Vec::new(),
     };
-    let Some(name) = key.name() else {
-        return one(key, scope.says(key));
-    };
-    let Some(def) = def else { return Vec::new() };
-    if let Some(place) = def.params.iter().position(|p| p.name.name == *name) {
-        return passed(call, def, place, name);
+    match &call.call.kind {
+        ExprKind::Call { args, .. } if call.search.api == SearchApi::AutotuneLaunch => {
+            if let Some(key) = argument(args, None, "key") {
+                find.made(own, key, CALLERS);
+            }
+        }
+        _ => find.kept(own, CALLERS),
     }
-    let mut values = Vec::new();
-    let mut hidden = false;
-    bindings(&def.body, name, &mut |value| match value {
-        Some(value) => values.push(value),
-        None => hidden = true,
-    });
-    // `key = key + (...)`, `key += (...)`: all of it makes one key.
-    let grows = hidden || values.iter().any(|v| names(v).contains(&name));
-    if grows {
-        return match values.first() {
-            Some(first) => one(first, scope.says(key)),
-            None => Vec::new(),
-        };
-    }
-    (values.into_iter())
-        .map(|expr| Key {
-            item: call.item,
-            expr,
-            def: Some(def),
-            says: scope.says(expr),
-        })
-        .collect()
+    find.out
 }
 
-/// The keys that callers in this file pass to the function that searches.
-fn passed<'a>(call: &SearchCall<'a>, def: &FunctionDef, place: usize, name: &str) -> Vec<Key<'a>> {
+/// How many callers up a key is looked for.
+const CALLERS: u32 = 2;
+
+struct Find<'c, 'a> {
+    call: &'c SearchCall<'a>,
+    tensors: &'c FxHashSet<&'a str>,
+    out: Vec<Key<'a>>,
+}
+
+impl<'a> Find<'_, 'a> {
+    /// Where a function, else its callers, keep what was found.
+    fn kept(&mut self, keeper: Keeper<'a>, hops: u32) {
+        if let Some(key) = keeper.key() {
+            return self.made(keeper, key, hops);
+        }
+        let (Some(def), Some(hops)) = (keeper.def, hops.checked_sub(1)) else {
+            return;
+        };
+        for (caller, _) in callers(&self.call.file, def) {
+            self.kept(caller, hops);
+        }
+    }
+
+    /// Where a key is made that a function uses.
+    fn made(&mut self, keeper: Keeper<'a>, key: &'a Expr, hops: u32) {
+        let Some(name) = key.name() else {
+            return self.push(keeper, key, key);
+        };
+        let Some(def) = keeper.def else { return };
+        if let Some(place) = def.params.iter().position(|p| p.name.name == *name) {
+            let Some(hops) = hops.checked_sub(1) else {
+                return;
+            };
+            for (caller, args) in callers(&self.call.file, def) {
+                if let Some(given) = argument(args, Some(place), name) {
+                    self.made(caller, given, hops);
+                }
+            }
+            return;
+        }
+        let mut values = Vec::new();
+        let mut hidden = false;
+        bindings(&def.body, name, &mut |value| match value {
+            Some(value) => values.push(value),
+            None => hidden = true,
+        });
+        // `key = key + (...)`, `key += (...)`: all of it makes one key.
+        let grows = hidden || values.iter().any(|v| names(v).contains(&name));
+        if grows {
+            if let Some(first) = values.first() {
+                self.push(keeper, first, key);
+            }
+            return;
+        }
+        for value in values {
+            self.push(keeper, value, value);
+        }
+    }
+
+    /// A key that is shown at `expr` and says what `all` does.
+    fn push(&mut self, keeper: Keeper<'a>, expr: &'a Expr, all: &'a Expr) {
+        let mut tensors = tensors_in(&self.call.file, keeper.def);
+        tensors.extend(self.tensors);
+        let scope = KeyScope {
+            call: self.call,
+            def: keeper.def,
+            tensors: &tensors,
+        };
+        let says = scope.says(all);
+        self.out.push(Key {
+            item: keeper.item,
+            expr,
+            def: keeper.def,
+            says,
+            tensors,
+        });
+    }
+}
+
+/// The functions of a file that call one of its functions, and with what.
+fn callers<'a>(file: &FileContext<'a>, def: &FunctionDef) -> Vec<(Keeper<'a>, &'a [Arg])> {
     let mut out = Vec::new();
-    for (item, caller) in all_functions(&call.file) {
+    for (item, caller) in all_functions(file) {
         walk(&caller.body, &mut |expr, _| {
-            let ExprKind::Call { func, args } = &expr.kind else {
-                return;
-            };
-            if func.name().is_none_or(|n| *n != def.name.name) {
-                return;
-            }
-            let Some(given) = argument(args, Some(place), name) else {
-                return;
-            };
-            let mut expr = given;
-            if let Some(local) = given.name()
-                && let Some(value) = crate::body::only_value(&caller.body, local)
+            if let ExprKind::Call { func, args } = &expr.kind
+                && func.name().is_some_and(|n| *n == def.name.name)
             {
-                expr = value;
+                let keeper = Keeper {
+                    file: *file,
+                    item,
+                    def: Some(caller),
+                    body: &caller.body,
+                    search: expr.span,
+                };
+                out.push((keeper, args.as_slice()));
             }
-            let tensors = FxHashSet::default();
-            let scope = KeyScope {
-                call,
-                def: Some(caller),
-                tensors: &tensors,
-            };
-            out.push(Key {
-                item,
-                expr,
-                def: Some(caller),
-                says: scope.says(expr),
-            });
         });
     }
     out
@@ -115,14 +157,13 @@ impl<'a> Key<'a> {
     pub(in crate::rules) fn completed(
         &self,
         call: &SearchCall<'a>,
-        tensors: &FxHashSet<&'a str>,
         names: &[&str],
     ) -> Option<Edits<'a>> {
         let ExprKind::Tuple(parts) = &self.expr.kind else {
             return None;
         };
         let def = self.def?;
-        let tensor = || best_tensor(call, def, tensors);
+        let tensor = || best_tensor(call, def, &self.tensors);
         let param = |name: &str| def.params.iter().any(|p| p.name.name == name);
         let mut more: Vec<String> = Vec::new();
         if !self.says.shape {

@@ -237,29 +237,37 @@ impl<'a> SearchCall<'a> {
         out
     }
 
-    /// Names around the call that are surely tensors: the code asks for something that only tensors
-    /// have, or makes them.
+    /// Names around the call that are surely tensors.
     pub(in crate::rules) fn tensors(&self) -> FxHashSet<&'a str> {
-        let mut found = FxHashSet::default();
-        for def in &self.around {
-            for param in &def.params {
-                let annotated = param.annotation.as_ref().and_then(Expr::last_ident);
-                if annotated.is_some_and(|i| i.name == "Tensor") {
-                    found.insert(param.name.name.as_str());
-                }
-            }
-            walk(&def.body, &mut |expr, _| {
-                if let ExprKind::Attribute { value, attr } = &expr.kind
-                    && let Some(name) = value.name()
-                    && TENSOR_ONLY.contains(&attr.name.as_str())
-                    && !self.file.module.imports.contains_key(name)
-                {
-                    found.insert(name.as_str());
-                }
-            });
-        }
-        found
+        tensors_in(&self.file, self.around.iter().copied())
     }
+}
+
+/// Names of functions that are surely tensors: the code asks for something that only tensors have,
+/// or says so.
+pub(in crate::rules) fn tensors_in<'a>(
+    file: &FileContext<'a>,
+    defs: impl IntoIterator<Item = &'a FunctionDef>,
+) -> FxHashSet<&'a str> {
+    let mut found = FxHashSet::default();
+    for def in defs {
+        for param in &def.params {
+            let annotated = param.annotation.as_ref().and_then(Expr::last_ident);
+            if annotated.is_some_and(|i| i.name == "Tensor") {
+                found.insert(param.name.name.as_str());
+            }
+        }
+        walk(&def.body, &mut |expr, _| {
+            if let ExprKind::Attribute { value, attr } = &expr.kind
+                && let Some(name) = value.name()
+                && TENSOR_ONLY.contains(&attr.name.as_str())
+                && !file.module.imports.contains_key(name)
+            {
+                found.insert(name.as_str());
+            }
+        });
+    }
+    found
 }
 
 /// What only tensors have.
