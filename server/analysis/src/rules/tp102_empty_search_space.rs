@@ -1,6 +1,7 @@
 //! A search that has nothing to try.
 
 use smol_str::SmolStr;
+use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::tuning::fallback::fallback;
@@ -128,7 +129,7 @@ fn report(
     if empty.len() < facts.by_arch.len() {
         described = described.archs(empty);
     }
-    if let Some(edits) = fallback(file, space, facts, search) {
+    if let Some(edits) = fallback(file, space, facts, search, &tests(file, first.1, space)) {
         described.review_fix("Add a configuration for the other architectures", edits);
     }
 }
@@ -163,6 +164,17 @@ fn report_may(
     )
     .related(search.search.callee_span, "searched here")
     .severity(Severity::Warning);
+}
+
+/// Where the tests stand that keep every configuration out.
+fn tests(file: &FileContext<'_>, count: &SpaceCount, space: &Space) -> Vec<Span> {
+    let Some((number, item)) = file.item(space.span) else {
+        return Vec::new();
+    };
+    (count.empty.iter().flat_map(|e| &e.causes))
+        .filter(|c| c.place.item as usize == number)
+        .map(|c| item.place(c.place.span))
+        .collect()
 }
 
 /// The tests that leave nothing, as written; none if one of them calls what is not known.
@@ -323,6 +335,14 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_is_no_help_if_a_filter_leaves_nothing() {
+        let code = "def configs():  # TP102\n    if torch.cuda.get_device_capability()[0] < 20:\n        for c in (1, 2):\n            \
+            if torch.cuda.get_device_capability()[0] > 8:\n                yield C(num_ctas=c)\n";
+        let fixed = searched(&code.replace("  # TP102", ""), "list(configs()) or [C(num_ctas=1)]");
+        fixes(&RULE, &searched(code, "list(configs())"), &fixed);
+    }
+
+    #[test]
     fn something_guards_the_search() {
         let quiet = HOPPER.replace("  # TP102", "");
         for space in ["list(configs()) or [C(n=1)]", "list(configs()) if s else [C(n=1)]"] {
@@ -334,6 +354,9 @@ mod tests {
             "assert space, 'nothing to try'",
             "if len(space) == 0:\n        return None",
             "space = space or [C(n=1)]",
+            "found = bool(space)",
+            "first = space[0] if space else None",
+            "ok = s and space",
         ] {
             good(&RULE, &format!(
                 "{HEAD}{quiet}\ndef tune(s, g, k, a):\n    space = list(configs())\n    {guard}\n    \

@@ -356,6 +356,17 @@ mod tests {
     }
 
     #[test]
+    fn every_view_is_the_same_memory() {
+        for view in super::VIEWS {
+            bad(&RULE, &tuned("", "move", &format!("lambda cfg: (q, q.{view}(), 8)"), "  # TP103"));
+        }
+        good(&RULE, &tuned("", "move", "lambda cfg: (q, q.float(), 8)", ""));
+        // One of the branches makes a buffer.
+        let either = "    if p:\n        out = q\n    else:\n        out = torch.empty_like(q)\n";
+        good(&RULE, &tuned(either, "move", "lambda cfg: (q, out, 8)", ""));
+    }
+
+    #[test]
     fn the_old_search_launches_itself() {
         let old = |args: &str| {
             tuned("", "double", args, "  # TP103")

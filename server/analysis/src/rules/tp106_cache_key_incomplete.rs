@@ -349,6 +349,24 @@ mod tests {
             "{HEAD}def keys(*ts):\n    return tuple((t.shape, t.dtype, str(t.device)) for t in ts)\n\n{}",
             keyed("x, y", "key = keys(x, y)").trim_start_matches(HEAD)
         ));
+        for (dtype, device) in [
+            ("x.dtype", "str(x.device)"),
+            ("is_fp8", "capability"),
+            ("x.element_size()", "torch.cuda.current_device()"),
+            ("x.itemsize", "arch"),
+            ("str(dtype)", "num_sms"),
+            ("precision", "gpu_name"),
+            ("out_dtype", "sm_count"),
+            ("dtypes", "props.multi_processor_count"),
+        ] {
+            good(&RULE, &keyed("x, y, M", &format!("key = (M, {dtype}, {device})")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = (M, {dtype})  # TP106")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = (M, {device})  # TP106")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = ({dtype}, {device})  # TP106")));
+        }
+        bad(&RULE, &keyed("x, y, M", "key = (M, x.dtype, search_id)  # TP106"));
+        // What is calculated from it at second hand does not tell it.
+        bad(&RULE, &keyed("x, y, M", "bytes = M * x.element_size()\nparts = bytes // 4096\nkey = (M, parts, str(x.device))  # TP106"));
         // The caller's key is not seen.
         good(&RULE, &keyed("x, y, key", "pass"));
         good(&RULE, &keyed("x, y, cache_key", "key = (cache_key, 1)"));

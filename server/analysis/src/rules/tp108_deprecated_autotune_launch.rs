@@ -146,6 +146,7 @@ mod tests {
             "r = autotune_launch(s, g, k, a, search_space=c)  # TP108",
             "autotune_launch(s, g, k, a, search_space=c, seed=1)  # TP108",
             "autotune_launch(*s)  # TP108",
+            "autotune_launch(s, lambda named, cfg: (1,), k, a, search_space=c, key=s)  # TP108",
             "return autotune_launch(s, g, k, a, search_space=c).tuned_config  # TP108",
         ] {
             let (_, found) = bad(

@@ -165,20 +165,23 @@ impl<'a> KeyScope<'_, 'a> {
                 says.shape = true;
             }
             ExprKind::Attribute { value, attr } => {
-                says.word(&attr.name, hops);
                 says.whole |= attr.name == "shape";
-                match attr.name.as_str() {
-                    "dtype" | "device" | "is_cuda" => {
-                        says.names.extend(value.name().map(SmolStr::as_str));
-                    }
-                    _ => self.part(value, depth, says),
-                }
+                self.attribute(value, &attr.name, depth, says);
             }
             ExprKind::Call { func, args } => {
                 self.called(func, args.iter().map(|a| &a.value), depth, says);
             }
             ExprKind::Starred(_) => says.open = true,
             _ => expr.children(&mut |child| self.part(child, depth, says)),
+        }
+    }
+
+    fn attribute(&self, value: &'a Expr, attr: &str, depth: Hops, says: &mut Says<'a>) {
+        if says.word(attr, depth) {
+            // Of a tensor's properties this is the one that the key tells.
+            says.names.extend(value.name().map(SmolStr::as_str));
+        } else {
+            self.part(value, depth, says);
         }
     }
 
@@ -198,8 +201,7 @@ impl<'a> KeyScope<'_, 'a> {
             self.part(arg, depth, says);
         }
         if let ExprKind::Attribute { value, attr } = &func.kind {
-            says.word(&attr.name, depth);
-            return self.part(value, depth, says);
+            return self.attribute(value, &attr.name, depth, says);
         }
         let Some(name) = func.name() else { return };
         says.word(name, depth);
@@ -247,9 +249,9 @@ impl<'a> KeyScope<'_, 'a> {
 }
 
 impl Says<'_> {
-    /// Notes what a name stands for by its words.
-    fn word(&mut self, name: &str, hops: Hops) {
-        let lower = name.to_ascii_lowercase();
+    /// Notes what a name stands for by its words; whether that is a dtype or a device.
+    fn word(&mut self, name: &str, hops: Hops) -> bool {
+        let lower = name.to_ascii_lowercase().replace("search", "");
         let has = |words: &[&str]| words.iter().any(|w| lower.contains(w));
         let dtype = has(&["dtype", "fp8", "itemsize", "element_size", "precision"]);
         let device = has(&[
@@ -281,6 +283,7 @@ impl Says<'_> {
                 | "float"
         );
         self.shape |= !dtype && !device && !builtin;
+        dtype || device
     }
 }
 

@@ -9,12 +9,14 @@ use crate::model::{Space, SpaceKind};
 use crate::rewrite::{Edits, indent};
 use crate::rules::{FileContext, SpaceFacts};
 
-/// The missing branch, or a fallback where the space is used.
+/// The missing branch, or a fallback where the space is used. `tests` are those that keep every
+/// configuration out.
 pub(in crate::rules) fn fallback<'t>(
     file: &FileContext<'t>,
     space: &Space,
     facts: &SpaceFacts,
     search: &SearchCall<'t>,
+    tests: &[Span],
 ) -> Option<Edits<'t>> {
     let config = (facts.by_arch.iter())
         .filter(|(_, s)| s.complete)
@@ -22,7 +24,7 @@ pub(in crate::rules) fn fallback<'t>(
     let text = written(file, space, config)?;
     if let Some(def) = file.function(space.span)
         && space.kind == SpaceKind::Generator
-        && let Some(edits) = missing_branch(file, (def.item, def.node), &text)
+        && let Some(edits) = missing_branch(file, (def.item, def.node), &text, tests)
     {
         return Some(edits);
     }
@@ -44,12 +46,22 @@ fn missing_branch<'t>(
     file: &FileContext<'t>,
     (item, def): (&Item, &FunctionDef),
     config: &str,
+    tests: &[Span],
 ) -> Option<Edits<'t>> {
     let last = def.body.last()?;
     let StmtKind::If { branches, orelse } = &last.kind else {
         return None;
     };
     let (test, body) = branches.last().filter(|_| orelse.is_empty())?;
+    // Something else than this `if` may keep the configurations out.
+    let own = |test: &Span| {
+        branches
+            .iter()
+            .any(|(t, _)| item.place(t.span).contains(*test))
+    };
+    if tests.is_empty() || !tests.iter().all(own) {
+        return None;
+    }
     let one_line = body.first()?.span.start < test.span.end + 2;
     if one_line {
         return None;

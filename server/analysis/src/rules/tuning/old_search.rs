@@ -26,11 +26,11 @@ impl<'a> Rewrite<'a> {
         let (start, end) = self.statement()?;
         let config = self.config();
         let kernel = call.source(call.arg(Given::Kernel)?.span);
-        let grid = self.callback(call.arg(Given::Grid)?, &config);
-        let args = self.callback(call.arg(Given::Args)?, &config);
+        let grid = self.callback(call.arg(Given::Grid)?, &config)?;
+        let args = self.callback(call.arg(Given::Args)?, &config)?;
         let launch_args = match call.arg(Given::LaunchArgs) {
             Some(given) if !matches!(given.kind, ExprKind::None) => {
-                self.callback(given, &config).applied
+                self.callback(given, &config)?.applied
             }
             _ => args.applied.clone(),
         };
@@ -50,7 +50,7 @@ impl<'a> Rewrite<'a> {
             grid,
             args,
             launch_args,
-            hints: self.hints(&config),
+            hints: self.hints(&config)?,
             timeout: self.option("compiler_time_limit_sec"),
         };
         let margin = indent(text, start);
@@ -108,7 +108,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// A callback, and what it gives for the configuration: a lambda's own value, else a call.
-    fn callback(&self, given: &'a Expr, config: &str) -> Callback {
+    fn callback(&self, given: &'a Expr, config: &str) -> Option<Callback> {
         let written = self.call.source(given.span).to_owned();
         let applied = match &given.kind {
             ExprKind::Lambda { params, body }
@@ -117,26 +117,28 @@ impl<'a> Rewrite<'a> {
             {
                 self.call.source(body.span).to_owned()
             }
+            // Older still: `lambda named_args, cfg: ...`.
+            ExprKind::Lambda { params, .. } if params.len() != 1 => return None,
             ExprKind::Lambda { .. } => format!("({written})({config})"),
             _ => format!("{written}({config})"),
         };
-        Callback { written, applied }
+        Some(Callback { written, applied })
     }
 
-    fn hints(&self, config: &str) -> Hints {
+    fn hints(&self, config: &str) -> Option<Hints> {
         let Some(given) = self.call.arg(Given::Hints) else {
-            return Hints::None;
+            return Some(Hints::None);
         };
         if matches!(given.kind, ExprKind::None) {
-            return Hints::None;
+            return Some(Hints::None);
         }
-        let callback = self.callback(given, config);
+        let callback = self.callback(given, config)?;
         let ExprKind::Lambda { params, body } = &given.kind else {
-            return Hints::Given(callback);
+            return Some(Hints::Given(callback));
         };
         let own = params.first().is_some_and(|p| p.name.name == config);
         let ExprKind::Dict(pairs) = &body.kind else {
-            return Hints::Given(callback);
+            return Some(Hints::Given(callback));
         };
         let named: Option<Vec<(String, String)>> = (pairs.iter())
             .map(|(key, value)| match &key.as_ref()?.kind {
@@ -146,10 +148,10 @@ impl<'a> Rewrite<'a> {
                 _ => None,
             })
             .collect();
-        match named {
+        Some(match named {
             Some(named) if own => Hints::Named(callback, named),
             _ => Hints::Given(callback),
-        }
+        })
     }
 
     /// The space as a sequence: the old function took generators and functions too.
