@@ -131,7 +131,10 @@ impl<'a> Find<'_, 'a> {
 }
 
 /// The functions of a file that call one of its functions, and with what.
-fn callers<'a>(file: &FileContext<'a>, def: &FunctionDef) -> Vec<(Keeper<'a>, &'a [Arg])> {
+pub(in crate::rules) fn callers<'a>(
+    file: &FileContext<'a>,
+    def: &FunctionDef,
+) -> Vec<(Keeper<'a>, &'a [Arg])> {
     let mut out = Vec::new();
     for (item, caller) in all_functions(file) {
         walk(&caller.body, &mut |expr, _| {
