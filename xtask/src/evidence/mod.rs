@@ -9,6 +9,7 @@ mod machine;
 mod perf;
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -22,6 +23,14 @@ pub(crate) struct EvidenceArgs {
     /// Which proof.
     #[arg(value_enum)]
     name: Name,
+
+    /// For a machine without Rust: the folder with `tileperf` and the test programs, built elsewhere.
+    #[arg(long, value_name = "FOLDER")]
+    built: Option<PathBuf>,
+
+    /// How many sessions of the experiment loop go on at once; each keeps a core or two busy.
+    #[arg(long, default_value_t = 1)]
+    parallel: u32,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -56,8 +65,8 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
     let (file, evidence) = match args.name {
         Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
         Name::Incremental => ("incremental", incremental::prove(repo)?),
-        Name::PerfKill => ("perf-kill", perf::prove_kill(repo)?),
-        Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo)?),
+        Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
+        Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),
     };
     let conditions = machine::describe(repo, &before)?;
     let Evidence {

@@ -2,12 +2,14 @@
 //!
 //! The tests of every day make a twentieth of the cases; see `tests/tests/perf_loop`.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, bail};
 
-use super::Evidence;
+use super::{Evidence, EvidenceArgs};
 use crate::python::PYTEST;
 use crate::repo::Repo;
-use crate::tool::Done;
+use crate::tool::{Done, Tool};
 
 /// How often a process is killed.
 const KILLS: u32 = 200;
@@ -19,15 +21,20 @@ const GAINS: u32 = 100;
 const MINUTES: u64 = 8 * 60;
 
 /// Kills tileperf and its children at random instants.
-pub(super) fn prove_kill(repo: &Repo) -> anyhow::Result<Evidence> {
-    let done = run(repo, "kills::killed_at_random_instants", KILLS, "perf-kill")?;
-    let said = line_with(&done, " killed of ").unwrap_or("It did not get to the end.");
-    let mut result = format!("{said}\n\n");
-    result.push_str(match done.success() {
+pub(super) fn prove_kill(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<Evidence> {
+    let test = "kills::killed_at_random_instants";
+    let done = run(repo, args, test, KILLS, "perf-kill")?;
+    let holds = done.iter().all(Done::success);
+    let mut result = String::new();
+    for done in &done {
+        let said = line_with(done, " killed of ").unwrap_or("It did not get to the end.");
+        result.push_str(&format!("{said}\n\n"));
+    }
+    result.push_str(match holds {
         true => "After every one of them all of this held.",
         false => "NOT all of it held:",
     });
-    if !done.success() {
+    for done in done.iter().filter(|d| !d.success()) {
         result.push_str(&format!("\n\n```\n{}\n```", done.tail(40).join("\n")));
     }
     Ok(Evidence {
@@ -47,31 +54,37 @@ pub(super) fn prove_kill(repo: &Repo) -> anyhow::Result<Evidence> {
                it started from is checked out with exactly the wanted text in it."
         ),
         result,
-        holds: done.success(),
+        holds,
     })
 }
 
 /// Tries candidates that change nothing, and others that are 5 % faster.
-pub(super) fn prove_verdicts(repo: &Repo) -> anyhow::Result<Evidence> {
+pub(super) fn prove_verdicts(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<Evidence> {
     let mut result = String::new();
     let mut holds = true;
-    for (test, number, within) in [
-        ("verdicts::what_changes_nothing_is_not_kept", NULLS, 0..=1),
+    for (test, what, number, within) in [
+        (
+            "verdicts::what_changes_nothing_is_not_kept",
+            "candidates that change nothing",
+            NULLS,
+            0..=1,
+        ),
         (
             "verdicts::what_is_5_percent_faster_is_found",
+            "candidates that are 5 % faster",
             GAINS,
             GAINS * 95 / 100..=GAINS,
         ),
     ] {
-        let done = run(repo, test, number, "perf-verdicts")?;
-        let said = line_with(&done, " candidates that ").unwrap_or("It did not get to the end");
-        let kept: Option<u32> = said.split(' ').next().and_then(|word| word.parse().ok());
+        let done = run(repo, args, test, number, "perf-verdicts")?;
         // The daily test forgives what a loud machine hides; here every candidate counts.
+        let kept = total(&done, " candidates that ");
         let reached = kept.is_some_and(|kept| within.contains(&kept));
         holds &= reached;
         let word = if reached { "" } else { " MISSED." };
-        result.push_str(&format!("- {said}.{word}\n"));
-        let details: Vec<&str> = (done.stdout.lines())
+        let kept = kept.map_or("an unknown number".to_owned(), |kept| kept.to_string());
+        result.push_str(&format!("- {kept} of {number} {what} were kept.{word}\n"));
+        let details: Vec<&str> = (done.iter().flat_map(|d| d.stdout.lines()))
             .filter(|line| line.contains("detectable: ") || line.contains("kept after "))
             .collect();
         result.push_str(&format!(
@@ -95,34 +108,83 @@ pub(super) fn prove_verdicts(repo: &Repo) -> anyhow::Result<Evidence> {
     })
 }
 
-fn run(repo: &Repo, test: &str, trials: u32, log: &str) -> anyhow::Result<Done> {
-    let log = repo
-        .at("tests/artifacts/evidence")
-        .join(format!("{log}.log"));
+/// The programs of a proof.
+struct Programs {
+    tileperf: PathBuf,
+    tests: PathBuf,
+    python: PathBuf,
+}
+
+/// Runs one test, several times at once if asked to; each takes its share of the trials.
+fn run(
+    repo: &Repo,
+    args: &EvidenceArgs,
+    test: &str,
+    trials: u32,
+    log: &str,
+) -> anyhow::Result<Vec<Done>> {
+    let logs = repo.at("tests/artifacts/evidence");
+    let programs = programs(repo, args, &logs.join(format!("{log}.log")))?;
+    let shards = args.parallel.clamp(1, trials);
+    let done: Vec<anyhow::Result<Done>> = std::thread::scope(|threads| {
+        let running: Vec<_> = (0..shards)
+            .map(|shard| {
+                let share = trials / shards + u32::from(shard < trials % shards);
+                let log = logs.join(format!("{log}-{shard}.log"));
+                let tool = Tool::new(&programs.tests)
+                    .args(["--exact", "--nocapture", test])
+                    .env("TILEPERF_BIN", &programs.tileperf)
+                    .env("TILEPERF_TEST_PYTEST", &programs.python)
+                    .env("TILEPERF_TEST_TRIALS", share.to_string())
+                    .env("TILEPERF_TEST_SEED", (shard + 1).to_string())
+                    .minutes(MINUTES);
+                threads.spawn(move || tool.log_to(&log))
+            })
+            .collect();
+        (running.into_iter())
+            .map(|thread| thread.join().unwrap_or_else(|_| bail!("a thread panicked")))
+            .collect()
+    });
+    let done = done.into_iter().collect::<anyhow::Result<Vec<Done>>>()?;
+    let ran = |d: &Done| d.stdout.lines().any(|line| line == "running 1 test");
+    if !done.iter().all(ran) {
+        bail!("{test} did not run, see {}", logs.display());
+    }
+    Ok(done)
+}
+
+/// What was built elsewhere, or is built now.
+fn programs(repo: &Repo, args: &EvidenceArgs, log: &Path) -> anyhow::Result<Programs> {
+    if let Some(folder) = &args.built {
+        let folder = folder.canonicalize().context("--built names no folder")?;
+        let python = std::env::var_os("TILEPERF_TEST_PYTEST")
+            .context("TILEPERF_TEST_PYTEST must name a Python that has pytest")?;
+        return Ok(Programs {
+            tileperf: folder.join("tileperf"),
+            tests: folder.join("perf_loop"),
+            python: python.into(),
+        });
+    }
     let build = repo.cargo(&["build", "--workspace", "--all-targets"]);
-    if !build.log_to(&log)?.success() {
+    if !build.log_to(log)?.success() {
         bail!("tileperf cannot be built, see {}", log.display());
     }
-    let tests = [
-        "test",
-        "--workspace",
-        "--test",
-        "perf_loop",
-        "--",
-        "--exact",
-        "--nocapture",
-        test,
-    ];
-    let done = repo
-        .cargo(&tests)
-        .env("TILEPERF_BIN", repo.debug_binary("tileperf"))
-        .env("TILEPERF_TEST_PYTEST", PYTEST.python(repo)?)
-        .env("TILEPERF_TEST_TRIALS", trials.to_string())
-        .minutes(MINUTES)
-        .log_to(&log)?;
-    let ran = done.stdout.lines().any(|line| line == "running 1 test");
-    ran.then_some(done)
-        .with_context(|| format!("{test} did not run, see {}", log.display()))
+    let messages = (repo.cargo(&["test", "--workspace", "--no-run", "--message-format=json"]))
+        .arg("--test=perf_loop")
+        .read()?;
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_it = message["target"]["name"] == "perf_loop";
+        message["executable"]
+            .as_str()
+            .filter(|_| is_it)
+            .map(PathBuf::from)
+    };
+    Ok(Programs {
+        tileperf: repo.debug_binary("tileperf"),
+        tests: (messages.lines().find_map(executable)).context("cargo names no test program")?,
+        python: PYTEST.python(repo)?,
+    })
 }
 
 /// The last line that says so, from where the test's own words begin.
@@ -132,4 +194,10 @@ fn line_with<'a>(done: &'a Done, words: &str) -> Option<&'a str> {
     lines
         .filter(said)
         .find(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The number that the last such line of each program begins with, added up.
+fn total(done: &[Done], words: &str) -> Option<u32> {
+    let number = |d: &Done| line_with(d, words)?.split(' ').next()?.parse::<u32>().ok();
+    done.iter().map(number).sum()
 }

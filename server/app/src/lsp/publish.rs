@@ -13,7 +13,8 @@ use tower_lsp::Client;
 use tower_lsp::ls_types::Uri;
 
 use super::convert::Converter;
-use super::{diagnostics, pool};
+use super::diagnostics::{self, Found};
+use super::{idle, pool};
 
 /// The documents whose diagnostics are due, with the names under which the client knows them.
 #[derive(Debug, Default)]
@@ -33,7 +34,9 @@ impl Publisher {
                 let due =
                     std::mem::take(&mut *this.due.lock().unwrap_or_else(PoisonError::into_inner));
                 for (id, (uri, convert)) in due {
+                    let (asked, known) = (id.clone(), (uri.clone(), convert.clone()));
                     publish(&engine, &client, id, uri, convert).await;
+                    this.check_links(&engine, asked, known);
                 }
             }
         });
@@ -48,23 +51,32 @@ impl Publisher {
             .insert(id, (uri, convert));
         self.wake.notify_one();
     }
+
+    /// Looks, once nothing is typed, whether other files add something, and answers again then.
+    pub(super) fn check_links(
+        self: &Arc<Self>,
+        engine: &Engine,
+        id: DocId,
+        (uri, convert): (Uri, Converter),
+    ) {
+        let (this, asked) = (Arc::clone(self), id.clone());
+        idle::check_links(engine.clone(), asked, move || this.mark(id, uri, convert));
+    }
 }
 
 /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
 /// not open have no version.
 async fn publish(engine: &Engine, client: &Client, id: DocId, uri: Uri, convert: Converter) {
     let open = engine.text(&id).map(|(version, _)| version);
-    let (version, found) = if engine.is_awake() {
+    let found = if engine.is_awake() {
         let engine = engine.clone();
-        let analysed = pool::caught("diagnostics", move || {
-            // The analysis is what diagnostics come from; lenses and hints find it done.
-            let version = engine.analyzed(&id).map(|analysed| analysed.version);
-            (version, diagnostics::of(&engine, &convert, &id))
-        });
-        let (version, found) = analysed.await.unwrap_or_default();
-        (version.or(open), found)
+        // The analysis is what diagnostics come from; lenses and hints find it done.
+        let analysed = move || diagnostics::of(&engine, &convert, &id);
+        (pool::caught("diagnostics", analysed).await).unwrap_or_default()
     } else {
-        (open, Vec::new())
+        Found::default()
     };
-    client.publish_diagnostics(uri, found, version).await;
+    client
+        .publish_diagnostics(uri, found.diagnostics, found.version.or(open))
+        .await;
 }

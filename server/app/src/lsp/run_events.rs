@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tileperf_analysis::views::measured::Measured;
-use tileperf_engine::DocId;
 use tileperf_engine::runs::{FailureNote, RunNote};
+use tileperf_engine::{DocId, Engine};
 use tokio::sync::watch;
 use tower_lsp::Client;
 
 use super::convert::Converter;
+use super::idle;
 use super::progress::Progress;
 use super::publish::Publisher;
 use super::refresh::Refresh;
@@ -85,6 +86,21 @@ impl RunEvents {
                 self.refresh.lenses();
             }
             self.tell_failures(key, &note.failures, &convert);
+        }
+    }
+
+    /// Something has changed on disk or in the settings: other files may add something else.
+    pub(super) fn check_links(&self, engine: &Engine) {
+        let Some(convert) = &self.convert else { return };
+        for doc in engine.open_documents() {
+            match (&self.publisher, convert.uri(&doc)) {
+                (Some(publisher), Some(uri)) => publisher.mark(doc, uri, convert.clone()),
+                (None, _) => {
+                    let refresh = self.refresh.clone();
+                    idle::check_links(engine.clone(), doc, move || refresh.diagnostics());
+                }
+                _ => {}
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::event::{Event, RunEnd, RunKind, Stage, Tests};
 use crate::plan::{Place, PlaceChoice};
 use crate::records::{self, Row, Status};
-use crate::run::pairs::Looks;
+use crate::run::pairs::{Looks, Sampled};
 use crate::session::total_latency;
 use crate::stats::{Plan, Variant};
 use crate::verdict::{BaselineDecision, Correctness, decide_baseline};
@@ -27,6 +27,13 @@ const LOOKS: Looks = |plan| match plan {
 
 /// Comparisons of the base with itself, each with processes of its own, if the time allows.
 const ROUNDS: usize = 3;
+
+/// At most so many, where that few find too much noise: one unlucky process among three passes for a
+/// spread that is not there.
+const MOST_ROUNDS: usize = 8;
+
+/// More noise than this is worth another comparison: half of it is what one is after.
+const LOUD: f64 = 0.04;
 
 impl Loop<'_> {
     /// Measures iteration 0. The user's own unsaved change, if there is one, is left alone.
@@ -86,7 +93,7 @@ impl Loop<'_> {
         let each = began.elapsed();
         let mut rounds = vec![sampled];
         while rounds[0].repeated
-            && rounds.len() < ROUNDS
+            && wants_another(&rounds)
             && Instant::now() + each * 2 < running.deadline
         {
             rounds.push(self.compare(running, LOOKS)?.0);
@@ -167,6 +174,15 @@ impl Loop<'_> {
     ) -> Result<(), Error> {
         self.stand(running, files)
     }
+}
+
+/// Whether the base should be compared with itself once more.
+fn wants_another(rounds: &[Sampled]) -> bool {
+    let loud = || {
+        let noise = Loop::noise_of(rounds);
+        noise.iter().any(|(_, noise)| noise.detectable > LOUD)
+    };
+    rounds.len() < ROUNDS || rounds.len() < MOST_ROUNDS && loud()
 }
 
 /// What the tests of a variant say, against those that passed on the base.

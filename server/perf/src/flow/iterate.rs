@@ -169,18 +169,15 @@ impl Loop<'_> {
             };
             return Ok(Some((candidate, decision)));
         }
-        let (_, comparison) = self.compare(running, LOOKS)?;
+        let (comparison, decision) = self.compare_until_decided(running, LOOKS, &mut candidate)?;
         self.record(Event::Measured {
             run,
-            configurations: comparison.measured.clone(),
-            versions: comparison.versions.clone(),
+            configurations: comparison.measured,
+            versions: comparison.versions,
         })?;
-        candidate.sets = comparison.sets;
-        candidate.against_start = self.against_start(&comparison.measured);
-        candidate.configurations = comparison.measured.iter().map(|m| m.judged()).collect();
         let decision = match self.is_first_fix() {
             true => decide_fix(&candidate.correctness),
-            false => decide(&candidate),
+            false => decision,
         };
         Ok(Some((candidate, decision)))
     }
@@ -238,7 +235,7 @@ impl Loop<'_> {
     }
 
     /// The candidate's total over that of iteration 0: the chain of what was kept, times this.
-    fn against_start(&self, measured: &[crate::event::Measured]) -> Option<f64> {
+    pub(super) fn against_start(&self, measured: &[crate::event::Measured]) -> Option<f64> {
         let effect = |of: &[crate::event::Measured]| {
             let parts: Vec<crate::stats::Weighted> = (of.iter())
                 .map(|m| crate::stats::Weighted {

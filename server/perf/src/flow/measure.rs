@@ -92,7 +92,7 @@ impl Loop<'_> {
     }
 
     /// What a configuration counts in the total.
-    fn weight(&self, key: &Key) -> f64 {
+    pub(super) fn weight(&self, key: &Key) -> f64 {
         (self.session.plan.weights.iter())
             .find(|(part, _)| key.configuration.contains(part.as_str()))
             .map_or(1.0, |(_, weight)| *weight)
@@ -136,7 +136,7 @@ impl Loop<'_> {
 }
 
 /// What can be found where nothing is known of the noise: no change below 100 %.
-const UNKNOWN: f64 = 1.0;
+pub(super) const UNKNOWN: f64 = 1.0;
 
 /// Takes part in a measurement: puts variants in place, judges at each look, writes events.
 struct Watch<'w, 'l> {
@@ -224,7 +224,7 @@ impl Watcher for Watch<'_, '_> {
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     match values.len() {

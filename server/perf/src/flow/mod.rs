@@ -13,6 +13,7 @@ mod iterate;
 mod measure;
 mod recover;
 mod resume;
+mod rounds;
 mod run;
 mod setup;
 mod stop;
