@@ -87,7 +87,9 @@ impl<'t> Edits<'t> {
     /// Puts a text in the place of another.
     #[must_use]
     pub fn replace(mut self, span: Span, text: impl Into<String>) -> Self {
-        let text = text.into().replace('\n', self.newline());
+        // A part of the text itself may have that line end already.
+        let text = text.into().replace("\r\n", "\n");
+        let text = text.replace('\n', self.newline());
         self.edits.push(TextEdit { span, text });
         self
     }

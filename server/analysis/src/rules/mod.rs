@@ -18,18 +18,15 @@ mod markdown;
 mod offsets;
 mod ragged;
 mod reduction;
-mod remake;
 mod rule;
-mod searches;
-mod spaces;
 pub mod suppress;
 mod tensor_methods;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-mod tune_cache;
 mod tuned;
+mod tuning;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use context::{

@@ -1,6 +1,6 @@
 //! Remaking a kernel at every call of its launcher.
 
-use super::remake;
+use super::tuning::remake;
 use crate::model::HintContext;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings};
@@ -203,6 +203,17 @@ mod tests {
         let shared = format!("{marked}\n\ndef look(key):\n    return _tuned[key]\n");
         let (_, found) = bad(&RULE, &with(&shared));
         assert_eq!(found[0].fixes[0].title, "Keep the remade kernel by its hints");
+    }
+
+    #[test]
+    fn other_line_ends_and_indentation_are_kept() {
+        let code = "def run(x, s, cfg):\n\tkernel = scale.replace_hints(\n\t\toccupancy=cfg.o)  # TP101\n\tct.launch(s, (1,), kernel, (x, x, 8))\n";
+        let fixed = "_scale_by_hints = {}\n\n\ndef run(x, s, cfg):\n\tif cfg.o not in _scale_by_hints:\n\t    _scale_by_hints[cfg.o] = scale.replace_hints(\n\t    \toccupancy=cfg.o)\n\tkernel = _scale_by_hints[cfg.o]\n\tct.launch(s, (1,), kernel, (x, x, 8))\n";
+        let marked = code.replace("  # TP101", "").replace("replace_hints(\n", "replace_hints(  # TP101\n");
+        fixes(&RULE, &with(&marked), &with(fixed));
+        let (text, found) = bad(&RULE, &with(&marked).replace('\n', "\r\n"));
+        let changed = crate::rewrite::apply(&text, &found[0].fixes[0].edits);
+        assert!(changed.is_ok_and(|t| t.matches('\n').count() == t.matches("\r\n").count()));
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! A search that has nothing to try.
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
-use tileperf_syntax::{Item, Span};
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use super::searches::{Given, SearchCall, is_test, names};
-use super::spaces::{Taken, bare_space, listed, searches_of, taken};
+use super::tuning::fallback::fallback;
+use super::tuning::search_call::{Given, SearchCall, is_test, names};
+use super::tuning::spaces::{Taken, bare_space, listed, searches_of, taken};
 use crate::arch::Arch;
 use crate::body::walk;
-use crate::eval::{Config, Known, Note, SpaceCount};
-use crate::model::{Space, SpaceKind, SpaceRef};
-use crate::rewrite::Edits;
+use crate::eval::{Note, SpaceCount};
+use crate::model::{Space, SpaceRef};
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, Links, Severity, SpaceFacts};
 
@@ -129,7 +129,7 @@ fn report(
     if empty.len() < facts.by_arch.len() {
         described = described.archs(empty);
     }
-    if let Some(edits) = fallback(file, space, facts, search) {
+    if let Some(edits) = fallback(file, space, facts, search, &tests(file, first.1, space)) {
         described.review_fix("Add a configuration for the other architectures", edits);
     }
 }
@@ -164,6 +164,17 @@ fn report_may(
     )
     .related(search.search.callee_span, "searched here")
     .severity(Severity::Warning);
+}
+
+/// Where the tests stand that keep every configuration out.
+fn tests(file: &FileContext<'_>, count: &SpaceCount, space: &Space) -> Vec<Span> {
+    let Some((number, item)) = file.item(space.span) else {
+        return Vec::new();
+    };
+    (count.empty.iter().flat_map(|e| &e.causes))
+        .filter(|c| c.place.item as usize == number)
+        .map(|c| item.place(c.place.span))
+        .collect()
 }
 
 /// The tests that leave nothing, as written; none if one of them calls what is not known.
@@ -283,93 +294,6 @@ fn in_try(call: &SearchCall<'_>) -> bool {
     found
 }
 
-/// The missing branch, or a fallback where the space is used.
-fn fallback<'t>(
-    file: &FileContext<'t>,
-    space: &Space,
-    facts: &SpaceFacts,
-    search: &SearchCall<'t>,
-) -> Option<Edits<'t>> {
-    let config = (facts.by_arch.iter())
-        .filter(|(_, s)| s.complete)
-        .find_map(|(_, s)| s.configs.first())?;
-    let text = written(file, space, config)?;
-    if let Some(def) = file.function(space.span)
-        && space.kind == SpaceKind::Generator
-        && let Some(edits) = missing_branch(file, (def.item, def.node), &text)
-    {
-        return Some(edits);
-    }
-    let given = search.arg(Given::Space)?;
-    let list = search.follow(given);
-    let is_list = match &list.kind {
-        ExprKind::Call { func, .. } => func.name().is_some_and(|n| n == "list"),
-        ExprKind::List(_) | ExprKind::Comprehension { .. } => true,
-        _ => false,
-    };
-    is_list.then(|| {
-        let end = search.place(list.span).end;
-        Edits::new(file.text).insert(end, format!(" or [{text}]"))
-    })
-}
-
-/// `else: yield ...` for a generator that ends in an `if` without one.
-fn missing_branch<'t>(
-    file: &FileContext<'t>,
-    (item, def): (&Item, &FunctionDef),
-    config: &str,
-) -> Option<Edits<'t>> {
-    let last = def.body.last()?;
-    let StmtKind::If { branches, orelse } = &last.kind else {
-        return None;
-    };
-    let (test, body) = branches.last().filter(|_| orelse.is_empty())?;
-    let one_line = body.first()?.span.start < test.span.end + 2;
-    if one_line {
-        return None;
-    }
-    let inner = item.place(body.first()?.span).start;
-    let outer = item.place(last.span);
-    let indent = crate::rewrite::indent(file.text, inner);
-    let step = indent.strip_prefix(crate::rewrite::indent(file.text, outer.start))?;
-    let branch = format!("{step}yield {config}");
-    let edits = Edits::new(file.text);
-    Some(edits.lines_after(outer.end.saturating_sub(1), outer.start, &["else:", &branch]))
-}
-
-/// A configuration as it would be written, with one CTA a cluster.
-fn written(file: &FileContext<'_>, space: &Space, config: &Config) -> Option<String> {
-    let (number, item) = file.item(space.span)?;
-    let place = config.place.filter(|p| p.item as usize == number)?;
-    let call = file.expr(item.place(place.span))?;
-    let ExprKind::Call { func, .. } = &call.node.kind else {
-        return None;
-    };
-    let func: Span = call.place(func.span);
-    let mut fields = Vec::new();
-    for (name, known) in &config.fields {
-        let value = if name == "num_ctas" {
-            "1".to_owned()
-        } else {
-            match known {
-                Known::None => "None".into(),
-                Known::Bool(true) => "True".into(),
-                Known::Bool(false) => "False".into(),
-                Known::Int(value) => value.to_string(),
-                Known::Float(bits) => format!("{:?}", f64::from_bits(*bits)),
-                Known::Str(text) if !text.contains(['"', '\\', '\n']) => format!("\"{text}\""),
-                _ => return None,
-            }
-        };
-        fields.push(if name.is_empty() {
-            value
-        } else {
-            format!("{name}={value}")
-        });
-    }
-    Some(format!("{}({})", file.source(func), fields.join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::RULE;
@@ -411,6 +335,14 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_is_no_help_if_a_filter_leaves_nothing() {
+        let code = "def configs():  # TP102\n    if torch.cuda.get_device_capability()[0] < 20:\n        for c in (1, 2):\n            \
+            if torch.cuda.get_device_capability()[0] > 8:\n                yield C(num_ctas=c)\n";
+        let fixed = searched(&code.replace("  # TP102", ""), "list(configs()) or [C(num_ctas=1)]");
+        fixes(&RULE, &searched(code, "list(configs())"), &fixed);
+    }
+
+    #[test]
     fn something_guards_the_search() {
         let quiet = HOPPER.replace("  # TP102", "");
         for space in ["list(configs()) or [C(n=1)]", "list(configs()) if s else [C(n=1)]"] {
@@ -422,6 +354,9 @@ mod tests {
             "assert space, 'nothing to try'",
             "if len(space) == 0:\n        return None",
             "space = space or [C(n=1)]",
+            "found = bool(space)",
+            "first = space[0] if space else None",
+            "ok = s and space",
         ] {
             good(&RULE, &format!(
                 "{HEAD}{quiet}\ndef tune(s, g, k, a):\n    space = list(configs())\n    {guard}\n    \

@@ -3,8 +3,9 @@
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
-use super::searches::{Given, Gives, SearchCall, is_test};
+use super::tuning::search_call::{Given, Gives, SearchCall, is_test};
 use crate::body::{argument, walk};
+use crate::model::SearchApi;
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, KernelFacts, Links};
@@ -160,6 +161,11 @@ impl<'a> Overwrite<'a> {
 
     /// A buffer allocated before the search, which the trials write to.
     fn scratch(&self, call: &SearchCall<'a>, args: &'a Expr) -> Option<Edits<'a>> {
+        // The old search launches once more, with what `args_fn` gives if nothing else is said.
+        let launches = call.search.api == SearchApi::AutotuneLaunch;
+        if launches && call.arg(Given::LaunchArgs).is_none() {
+            return None;
+        }
         // The final launch may use a callback that is not written in the call.
         let ExprKind::Lambda { .. } = &args.kind else {
             return None;
@@ -178,19 +184,14 @@ impl<'a> Overwrite<'a> {
         let mut edits = Edits::new(call.file.text)
             .lines_before(stmt, &[&format!("{name} = {value}")]);
         for arg in &self.written {
-            let mut done = false;
+            // Through another local name there is nothing to replace here.
             let mut place = None;
             arg.walk(&mut |e| {
-                if !done && e.name().is_some_and(|n| n == self.tensor) {
+                if place.is_none() && e.name().is_some_and(|n| n == self.tensor) {
                     place = Some(e.span);
-                    done = true;
                 }
             });
-            // Through a local name: the name itself.
-            let span = place.unwrap_or(arg.span);
-            if place.is_none() {
-                return None;
-            }
+            let span = place?;
             edits = edits.replace(call.place(span), name.clone());
         }
         Some(edits)
@@ -352,6 +353,31 @@ mod tests {
         bad(&RULE, &tuned("    q = q.contiguous()\n", "double", "lambda cfg: (q, 8)", "  # TP103"));
         bad(&RULE, &tuned("    def args(cfg):\n        return (q, q, 8)\n", "move", "args", "  # TP103"));
         bad(&RULE, &tuned("    args = (q, q, 8)\n", "move", "lambda cfg: args", "  # TP103"));
+    }
+
+    #[test]
+    fn every_view_is_the_same_memory() {
+        for view in super::VIEWS {
+            bad(&RULE, &tuned("", "move", &format!("lambda cfg: (q, q.{view}(), 8)"), "  # TP103"));
+        }
+        good(&RULE, &tuned("", "move", "lambda cfg: (q, q.float(), 8)", ""));
+        // One of the branches makes a buffer.
+        let either = "    if p:\n        out = q\n    else:\n        out = torch.empty_like(q)\n";
+        good(&RULE, &tuned(either, "move", "lambda cfg: (q, out, 8)", ""));
+    }
+
+    #[test]
+    fn the_old_search_launches_itself() {
+        let old = |args: &str| {
+            tuned("", "double", args, "  # TP103")
+                .replace("from cuda.tile.tune import exhaustive_search", "from cuda.tile_experimental import autotune_launch")
+                .replace("exhaustive_search(c, s, g, double,", "autotune_launch(s, g, double,")
+                .replace(")  # TP103", ", search_space=c)  # TP103")
+        };
+        let (_, found) = bad(&RULE, &old("lambda cfg: (q, 8)"));
+        assert!(found[0].fixes.is_empty());
+        let (_, found) = bad(&RULE, &old("lambda cfg: (q, 8), lambda cfg: (q, 8)"));
+        assert_eq!(found[0].fixes.len(), 1);
     }
 
     #[test]

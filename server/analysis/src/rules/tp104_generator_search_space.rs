@@ -1,9 +1,11 @@
 //! A search given something that can be walked only once.
 
-use tileperf_syntax::ast::{ComprehensionKind, Expr, ExprKind};
+use tileperf_syntax::ast::{ComprehensionKind, Expr, ExprKind, FunctionDef};
 use tileperf_syntax::{Item, Span};
 
-use super::searches::{Given, SearchCall};
+use super::tuning::keys::callers;
+use super::tuning::search_call::{Given, SearchCall};
+use crate::body::{argument, walk};
 use crate::eval::Form;
 use crate::model::{SearchApi, SpaceKind, SpaceRef};
 use crate::rewrite::Edits;
@@ -150,10 +152,13 @@ impl<'a> Look<'_, 'a> {
         let mut spaces = (self.call.search.spaces.iter())
             .filter(|s| self.is_named(s, &last))
             .peekable();
-        spaces.peek()?;
-        spaces
-            .all(|s| self.is_generator(s))
-            .then(|| format!("a generator, what `{last}` yields"))
+        let generator = if spaces.peek().is_some() {
+            spaces.all(|s| self.is_generator(s))
+        } else {
+            let functions = self.call.functions(func.name()?);
+            !functions.is_empty() && functions.iter().all(|(_, def)| yields(def))
+        };
+        generator.then(|| format!("a generator, what `{last}` yields"))
     }
 
     fn is_named(&self, space: &SpaceRef, name: &str) -> bool {
@@ -178,12 +183,7 @@ impl<'a> Look<'_, 'a> {
             let Some(def) = self.call.file.function(space.span) else {
                 return false;
             };
-            // A decorator can make anything of it.
-            let plain = def.node.decorators.iter().all(|d| {
-                (d.last_ident()).is_some_and(|i| {
-                    matches!(i.name.as_str(), "staticmethod" | "classmethod")
-                })
-            });
+            let plain = is_plain(def.node);
             if !plain || space.kind == SpaceKind::Generator {
                 return plain;
             }
@@ -216,6 +216,9 @@ impl<'a> Look<'_, 'a> {
                 wrap: vec![(self.call.place(expr.span), "()")],
             });
         }
+        if let [None] = values.as_slice() {
+            return self.passed(name);
+        }
         let mut all: Option<Iterator> = None;
         for value in values {
             let found = self.at(value?, hops)?;
@@ -226,6 +229,42 @@ impl<'a> Look<'_, 'a> {
         }
         all
     }
+}
+
+impl<'a> Look<'_, 'a> {
+    /// A parameter, for which every caller in the file passes something without a length.
+    fn passed(&self, name: &str) -> Option<Iterator> {
+        let def = *self.call.around.first()?;
+        let place = def.params.iter().position(|p| p.name.name == name)?;
+        let mut all: Option<Iterator> = None;
+        for (caller, args) in callers(&self.call.file, def) {
+            let given = argument(args, Some(place), name)?;
+            if given.name().is_some() {
+                return None;
+            }
+            let found = self.within(caller.item, given, 0)?;
+            match &mut all {
+                Some(all) => all.wrap.extend(found.wrap),
+                None => all = Some(found),
+            }
+        }
+        all
+    }
+}
+
+/// A decorator can make anything of a function.
+fn is_plain(def: &FunctionDef) -> bool {
+    def.decorators.iter().all(|d| {
+        (d.last_ident()).is_some_and(|i| matches!(i.name.as_str(), "staticmethod" | "classmethod"))
+    })
+}
+
+fn yields(def: &FunctionDef) -> bool {
+    let mut found = false;
+    walk(&def.body, &mut |expr, _| {
+        found |= matches!(expr.kind, ExprKind::Yield(_) | ExprKind::YieldFrom(_));
+    });
+    found && is_plain(def)
 }
 
 /// Built-in functions that give an iterator.
@@ -280,6 +319,23 @@ mod tests {
     }
 
     #[test]
+    fn through_a_parameter() {
+        let code = |first: &str, second: &str, mark: &str| {
+            format!(
+                "{HEAD}{GENERATOR}\ndef tune(s, space, g):\n    return exhaustive_search(space, s, g, g, g){mark}\n\n\
+                 def one(s, g):\n    return tune(s, {first}, g)\n\ndef two(s, g):\n    return tune(s, g=g, space={second})\n"
+            )
+        };
+        fixes(
+            &RULE,
+            &code("configs()", "(o for o in (1, 2))", "  # TP104"),
+            &code("list(configs())", "list((o for o in (1, 2)))", ""),
+        );
+        good(&RULE, &code("configs()", "[1, 2]", ""));
+        good(&RULE, &code("configs()", "s", ""));
+    }
+
+    #[test]
     fn sequences_are_fine() {
         for (before, space) in [
             (GENERATOR, "list(configs())"),
@@ -290,6 +346,11 @@ mod tests {
             ("def configs():\n    return [C(o=1)]\n", "configs()"),
             ("def listed(f):\n    return f\n\n@listed\ndef configs():\n    yield 1\n", "configs()"),
             ("from elsewhere import configs\n", "configs()"),
+            ("from elsewhere import filter\n", "filter([1])"),
+            ("", "itertools.tee([1, 2])"),
+            ("", "make(o for o in (1, 2))"),
+            ("def configs():\n    yield 1\n\ndef configs():\n    return [1]\n", "configs"),
+            ("def configs(n):\n    yield n\n", "configs"),
             ("def zip(*a):\n    return [1]\n", "zip([1])"),
             ("", "space"),
             ("", "range(4)"),

@@ -1,6 +1,6 @@
 //! More configurations than anybody wants to wait for.
 
-use super::spaces::{Taken, listed, searches_of, taken};
+use super::tuning::spaces::{Taken, listed, searches_of, taken};
 use crate::arch::Arch;
 use crate::eval::{Note, SpaceCount};
 use crate::model::SpaceRef;
@@ -172,6 +172,8 @@ mod tests {
         good(&RULE, &searched("SPACE = [C(o=o) for o in range(60)]\n", "[c for c in SPACE if c.o < 9]"));
         good(&RULE, &searched("SPACE = [C(o=o) for o in range(60)]\n", "SPACE[:8]"));
         good(&RULE, &searched("SPACE = [C(o=o) for o in range(60)]\n", "prune(SPACE)"));
+        good(&RULE, &searched("from other import fits\nSPACE = [C(o=o) for o in range(60) if fits(o)]\n", "SPACE"));
+        good(&RULE, &searched("def configs(sizes):\n    return [C(o=o) for o in sizes]\n", "configs(s)"));
         good(&RULE, "SPACE = list(range(60))\n");
     }
 }

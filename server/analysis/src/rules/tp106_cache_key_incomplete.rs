@@ -1,15 +1,12 @@
 //! A tuning cache whose key lets different cases share a configuration.
 
 use rustc_hash::FxHashSet;
-use tileperf_syntax::Item;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::ast::{ExprKind, FunctionDef};
 
-use super::searches::{Given, SearchCall, all_functions, is_test, names};
-use super::spaces::bare_space;
-use super::tune_cache::{KeyScope, Says, key_of};
-use crate::body::{argument, bindings, walk};
-use crate::model::SearchApi;
-use crate::rewrite::{self, Edits};
+use super::tuning::extents::is_dimension;
+use super::tuning::keys::{Key, keys};
+use super::tuning::search_call::{Given, SearchCall, is_test, names};
+use super::tuning::spaces::bare_space;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, Links};
 
@@ -84,103 +81,6 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
     }
 }
 
-/// The expression that makes a key.
-struct Key<'a> {
-    item: &'a Item,
-    expr: &'a Expr,
-    /// The function whose names it uses.
-    def: Option<&'a FunctionDef>,
-    says: Says<'a>,
-}
-
-/// The keys under which the result of a search is kept: one for each branch that makes one.
-fn keys<'a>(call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<Key<'a>> {
-    let key = match call.search.api {
-        SearchApi::ExhaustiveSearch => key_of(call),
-        SearchApi::AutotuneLaunch => match &call.call.kind {
-            ExprKind::Call { args, .. } => argument(args, None, "key"),
-            _ => None,
-        },
-    };
-    let Some(key) = key else { return Vec::new() };
-    let def = call.around.first().copied();
-    let scope = KeyScope { call, def, tensors };
-    let one = |expr: &'a Expr, says| {
-        vec![Key {
-            item: call.item,
-            expr,
-            def,
-            says,
-        }]
-    };
-    let Some(name) = key.name() else {
-        return one(key, scope.says(key));
-    };
-    let Some(def) = def else { return Vec::new() };
-    if let Some(place) = def.params.iter().position(|p| p.name.name == *name) {
-        return passed(call, def, place, name);
-    }
-    let mut values = Vec::new();
-    let mut hidden = false;
-    bindings(&def.body, name, &mut |value| match value {
-        Some(value) => values.push(value),
-        None => hidden = true,
-    });
-    // `key = key + (...)`, `key += (...)`: all of it makes one key.
-    let grows = hidden || values.iter().any(|v| names(v).contains(&name));
-    if grows {
-        return match values.first() {
-            Some(first) => one(first, scope.says(key)),
-            None => Vec::new(),
-        };
-    }
-    (values.into_iter())
-        .map(|expr| Key {
-            item: call.item,
-            expr,
-            def: Some(def),
-            says: scope.says(expr),
-        })
-        .collect()
-}
-
-/// The keys that callers in this file pass to the function that searches.
-fn passed<'a>(call: &SearchCall<'a>, def: &FunctionDef, place: usize, name: &str) -> Vec<Key<'a>> {
-    let mut out = Vec::new();
-    for (item, caller) in all_functions(&call.file) {
-        walk(&caller.body, &mut |expr, _| {
-            let ExprKind::Call { func, args } = &expr.kind else {
-                return;
-            };
-            if !func.name().is_some_and(|n| *n == def.name.name) {
-                return;
-            }
-            let Some(given) = argument(args, Some(place), name) else {
-                return;
-            };
-            let mut expr = given;
-            if let Some(local) = given.name()
-                && let Some(value) = crate::body::only_value(&caller.body, local)
-            {
-                expr = value;
-            }
-            let tensors = FxHashSet::default();
-            let scope = KeyScope {
-                call,
-                def: Some(caller),
-                tensors: &tensors,
-            };
-            out.push(Key {
-                item,
-                expr,
-                def: Some(caller),
-                says: scope.says(expr),
-            });
-        });
-    }
-    out
-}
-
 impl<'a> Key<'a> {
     fn judge(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>, out: &mut Findings<'_>) {
         if self.says.open || !self.is_written_out() {
@@ -209,7 +109,7 @@ impl<'a> Key<'a> {
             format!("{} and {last}", lacks.join(", "))
         };
         let more: Vec<&str> = dimensions.into_iter().chain(flags).collect();
-        let edits = self.completed(call, tensors, &more);
+        let edits = self.completed(call, &more);
         let described = out.push(
             self.item.place(self.expr.span),
             format!("the tuning cache's key lacks {list}: one case may run with the configuration of another"),
@@ -229,12 +129,17 @@ impl<'a> Key<'a> {
             || matches!(&self.expr.kind, ExprKind::Call { func, .. } if func.name().is_some())
     }
 
+    /// The function that searches makes the key too.
+    fn is_made_by(&self, call: &SearchCall<'a>, def: &FunctionDef) -> bool {
+        self.item.span == call.item.span && self.def.is_some_and(|d| d.def_span == def.def_span)
+    }
+
     /// Parameters of the searching function that the space is made from and the key does not have.
     fn flags(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let Some(def) = call.around.first() else {
             return Vec::new();
         };
-        let own = self.def.is_some_and(|d| d.def_span == def.def_span);
+        let own = self.is_made_by(call, def);
         let space = if own { bare_space(call) } else { None };
         let Some(ExprKind::Call { args, .. }) = space.map(|s| &s.kind) else {
             return Vec::new();
@@ -253,7 +158,7 @@ impl<'a> Key<'a> {
         let (Some(def), Some(grid)) = (call.around.first(), call.arg(Given::Grid)) else {
             return Vec::new();
         };
-        if self.says.whole || !self.def.is_some_and(|d| d.def_span == def.def_span) {
+        if self.says.whole || !self.is_made_by(call, def) {
             return Vec::new();
         }
         let mut out: Vec<&str> = Vec::new();
@@ -264,170 +169,13 @@ impl<'a> Key<'a> {
                     || tensors.contains(name)
                     || self.says.names.contains(name)
                     || out.contains(&name);
-                if !known && is_dimension(&call.file, def, name, CALLERS) {
+                if !known && is_dimension(&call.file, def, name) {
                     out.push(name);
                 }
             }
         }
         out
     }
-
-    /// The key with what it lacks.
-    fn completed(
-        &self,
-        call: &SearchCall<'a>,
-        tensors: &FxHashSet<&'a str>,
-        names: &[&str],
-    ) -> Option<Edits<'a>> {
-        let ExprKind::Tuple(parts) = &self.expr.kind else {
-            return None;
-        };
-        let def = self.def?;
-        let tensor = || best_tensor(call, def, tensors);
-        let param = |name: &str| def.params.iter().any(|p| p.name.name == name);
-        let mut more: Vec<String> = Vec::new();
-        if !self.says.shape {
-            more.push(format!("tuple({}.shape)", tensor()?));
-        }
-        if !self.says.dtype {
-            more.push(if param("dtype") {
-                "dtype".into()
-            } else {
-                format!("{}.dtype", tensor()?)
-            });
-        }
-        if !self.says.device {
-            more.push(if param("device") {
-                "str(device)".into()
-            } else {
-                format!("str({}.device)", tensor()?)
-            });
-        }
-        more.extend(names.iter().map(|n| (*n).to_owned()));
-        let last = self.item.place(parts.last()?.span);
-        Some(append(call.file.text, last.end, last.start, &more))
-    }
-}
-
-/// How many callers up a parameter is followed.
-const CALLERS: u32 = 3;
-
-/// Whether a name of a function holds an extent of a tensor: taken from its shape here, or by a
-/// caller of this file that passes it on.
-fn is_dimension(file: &FileContext<'_>, def: &FunctionDef, name: &str, hops: u32) -> bool {
-    if takes(&def.body, name) {
-        return true;
-    }
-    let Some(place) = def.params.iter().position(|p| p.name.name == name) else {
-        return false;
-    };
-    let Some(hops) = hops.checked_sub(1) else {
-        return false;
-    };
-    let mut found = false;
-    for (_, caller) in all_functions(file) {
-        walk(&caller.body, &mut |expr, _| {
-            if let ExprKind::Call { func, args } = &expr.kind
-                && func.name().is_some_and(|n| *n == def.name.name)
-                && let Some(given) = argument(args, Some(place), name)
-            {
-                found |= is_extent(given)
-                    || (given.name()).is_some_and(|n| is_dimension(file, caller, n, hops));
-            }
-        });
-    }
-    found
-}
-
-/// `x.shape[0]`, `x.size(0)`.
-fn is_extent(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Subscript { value, .. } => is_shape(value),
-        ExprKind::Call { func, args } => {
-            !args.is_empty() && func.last_ident().is_some_and(|i| i.name == "size")
-        }
-        _ => false,
-    }
-}
-
-fn is_shape(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Attribute { attr, .. } => attr.name == "shape",
-        ExprKind::Call { func, args } => {
-            args.is_empty() && func.last_ident().is_some_and(|i| i.name == "size")
-        }
-        // `x.shape[-2:]`
-        ExprKind::Subscript { value, index } => {
-            is_shape(value) && matches!(index.first().map(|i| &i.kind), Some(ExprKind::Slice { .. }))
-        }
-        _ => false,
-    }
-}
-
-/// Whether statements take a name from a shape.
-fn takes(body: &[Stmt], name: &str) -> bool {
-    body.iter().any(|stmt| {
-        let here = match &stmt.kind {
-            StmtKind::Assign { targets, value } => targets.iter().any(|target| match &target.kind {
-                ExprKind::Name(bound) => bound == name && is_extent(value),
-                ExprKind::Tuple(parts) => {
-                    let part = parts.iter().position(|p| p.name().is_some_and(|n| n == name));
-                    part.is_some_and(|place| match &value.kind {
-                        ExprKind::Tuple(values) => values.get(place).is_some_and(is_extent),
-                        _ => is_shape(value),
-                    })
-                }
-                _ => false,
-            }),
-            _ => false,
-        };
-        let nested = matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_));
-        here || !nested && stmt.blocks().into_iter().any(|b| takes(b, name))
-    })
-}
-
-/// Puts more elements behind the last one of a tuple, in the layout that it has.
-fn append<'t>(text: &'t str, end: u32, last: u32, more: &[String]) -> Edits<'t> {
-    let edits = Edits::new(text);
-    let after = &text[end as usize..];
-    let comma = after.trim_start().starts_with(',');
-    if !comma {
-        return edits.insert(end, format!(", {}", more.join(", ")));
-    }
-    let at = end + (after.find(',').unwrap_or(0) + 1) as u32;
-    let line = rewrite::line_start(text, last) as usize;
-    let own_line = text[line..last as usize].trim().is_empty();
-    let mut added = String::new();
-    for part in more {
-        if own_line {
-            added.push_str(&format!("\n{}{part},", rewrite::indent(text, last)));
-        } else {
-            added.push_str(&format!(" {part},"));
-        }
-    }
-    edits.insert(at, added)
-}
-
-/// A tensor that is there when the key is made: one that the kernel gets, if there is one.
-fn best_tensor<'a>(
-    call: &SearchCall<'a>,
-    def: &'a FunctionDef,
-    tensors: &FxHashSet<&'a str>,
-) -> Option<&'a str> {
-    let is_there = |name: &&str| {
-        tensors.contains(name) && def.params.iter().any(|p| p.name.name == *name)
-    };
-    let args = call.arg(Given::Args)?;
-    let given = call.gives(args);
-    let passed = given.iter().flat_map(|g| match &g.value.kind {
-        ExprKind::Tuple(items) => items.iter().filter_map(|i| i.name()).collect(),
-        _ => Vec::new(),
-    });
-    let first = passed.map(|n| n.as_str()).find(is_there);
-    first.or_else(|| {
-        let mut params = def.params.iter().map(|p| p.name.name.as_str());
-        params.find(is_there)
-    })
 }
 
 #[cfg(test)]
@@ -564,6 +312,21 @@ mod tests {
     }
 
     #[test]
+    fn kept_by_the_caller_of_the_function_that_searches() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "{HEAD}def best(x, s, g, k, c, a):\n    return exhaustive_search(c, s, g, k, a).best.config\n\n\
+                 def run(x, n, s, g, k, c, a):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = best(x, s, g, k, c, a)\n    return _tuned[key], x.shape\n"
+            )
+        };
+        fixes(&RULE, &code("(n, x.dtype)", "  # TP106"), &code("(n, x.dtype, str(x.device))", ""));
+        good(&RULE, &code("(n, x.dtype, str(x.device))", ""));
+        good(&RULE, &code("key_for(n)", ""));
+        good(&RULE, &code("describe(x)", ""));
+    }
+
+    #[test]
     fn complete_in_some_way() {
         for key in [
             "key = (tuple(x.shape), x.dtype, str(x.device))",
@@ -586,6 +349,24 @@ mod tests {
             "{HEAD}def keys(*ts):\n    return tuple((t.shape, t.dtype, str(t.device)) for t in ts)\n\n{}",
             keyed("x, y", "key = keys(x, y)").trim_start_matches(HEAD)
         ));
+        for (dtype, device) in [
+            ("x.dtype", "str(x.device)"),
+            ("is_fp8", "capability"),
+            ("x.element_size()", "torch.cuda.current_device()"),
+            ("x.itemsize", "arch"),
+            ("str(dtype)", "num_sms"),
+            ("precision", "gpu_name"),
+            ("out_dtype", "sm_count"),
+            ("dtypes", "props.multi_processor_count"),
+        ] {
+            good(&RULE, &keyed("x, y, M", &format!("key = (M, {dtype}, {device})")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = (M, {dtype})  # TP106")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = (M, {device})  # TP106")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = ({dtype}, {device})  # TP106")));
+        }
+        bad(&RULE, &keyed("x, y, M", "key = (M, x.dtype, search_id)  # TP106"));
+        // What is calculated from it at second hand does not tell it.
+        bad(&RULE, &keyed("x, y, M", "bytes = M * x.element_size()\nparts = bytes // 4096\nkey = (M, parts, str(x.device))  # TP106"));
         // The caller's key is not seen.
         good(&RULE, &keyed("x, y, key", "pass"));
         good(&RULE, &keyed("x, y, cache_key", "key = (cache_key, 1)"));

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use super::searches::{SearchCall, is_test};
+use super::tuning::search_call::{SearchCall, is_test};
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, Links};
 
@@ -131,6 +131,9 @@ mod tests {
             bad(&RULE, &(search("", &first) + "  # TP109\n"));
         }
         bad(&RULE, &(search("'''DISABLE_AUTOTUNE'''", "pass") + "  # TP109\n"));
+        for first in ["print('DISABLE_AUTOTUNE is not read')", "tune = 1", "enabled = 1", "retuned = use_it()"] {
+            bad(&RULE, &(search("", first) + "  # TP109\n"));
+        }
     }
 
     #[test]
@@ -159,6 +162,9 @@ mod tests {
             ("import tilegym.autotune as t", "if not t.is_autotune_enabled(): return c[0]"),
             ("", "if not options.get('use_autotune', True): return c[0]"),
             ("DISABLE_AUTOTUNE = False", "pass"),
+            ("", "if options.get('skip_tuning'): return c[0]"),
+            ("", "if x.tuning_no_search: return c[0]"),
+            ("def bench_run():\n    run(1)\n", "pass"),
             ("NO_TUNING = os.getenv('X')", "pass"),
             ("def test_run():\n    run(1)\n", "pass"),
             ("import pytest", "pass"),

@@ -3,7 +3,7 @@
 use tileperf_syntax::Item;
 use tileperf_syntax::ast::FunctionDef;
 
-use super::searches::{SearchCall, all_functions};
+use super::tuning::search_call::{SearchCall, all_functions, is_test};
 use crate::body::walk;
 use crate::model::{HintContext, SearchApi};
 use crate::rules::rule::rule;
@@ -48,6 +48,9 @@ rule! {
 const CALLERS: u32 = 3;
 
 fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
+    if is_test(file) {
+        return;
+    }
     for search in &file.model.searches {
         if search.api != SearchApi::ExhaustiveSearch || search.context != HintContext::Hot {
             continue;
@@ -149,6 +152,25 @@ mod tests {
     }
 
     #[test]
+    fn the_launch_is_callers_away() {
+        let chain = |calls: &[&str]| {
+            let mut text = format!("{HEAD}def f0(c, s, g, k, a):\n    return exhaustive_search(c, s, g, k, a)");
+            let mut rest = String::new();
+            for (number, call) in calls.iter().enumerate() {
+                rest += &format!("\n\ndef f{}(c, s, g, k, a):\n    r = {call}(c, s, g, k, a)\n    return r\n", number + 1);
+            }
+            let last = rest.trim_end().to_owned() + "\n    ct.launch(s, g, k, a)\n";
+            let last = last.replace("return r\n    ct.launch", "ct.launch");
+            text += "  # TP110\n";
+            text + &last
+        };
+        bad(&RULE, &chain(&["f0", "f1"]));
+        bad(&RULE, &chain(&["f0", "f1", "f2"]));
+        bad(&RULE, &chain(&["mod.f0"]));
+        good(&RULE, &chain(&["g0"]).replace("  # TP110", ""));
+    }
+
+    #[test]
     fn behind_a_miss() {
         let launch = "    ct.launch(s, g, tuned, a)\n";
         for body in [
@@ -195,6 +217,10 @@ mod tests {
                 ),
             );
         }
+        good(
+            &RULE,
+            &format!("{HEAD}import pytest\n\ndef run(c, s, g, k, a):\n    r = exhaustive_search(c, s, g, k, a)\n    ct.launch(s, g, k, a)\n"),
+        );
         good(
             &RULE,
             &format!("{HEAD}r = exhaustive_search(c, s, g, k, a)\nct.launch(s, g, k, a)\n"),

@@ -4,39 +4,41 @@
 //! imported; a kernel tuned by a search moves beside its configuration in the search's cache; any
 //! other is kept in a dictionary by its hints, which serves the path without tuning as well.
 
-use smol_str::SmolStr;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, Span};
 
-use super::FileContext;
-use super::searches::names;
+use super::search_call::names;
 use crate::body::{bindings, walk};
 use crate::model::{Candidate, HintUse};
 use crate::rewrite::autotune::{fresh, module_lines, once};
 use crate::rewrite::{Edits, indent, line_start};
+use crate::rules::FileContext;
 
 /// A change and what it does.
-pub(super) struct Remade<'t> {
-    pub(super) title: &'static str,
-    pub(super) edits: Edits<'t>,
+pub(in crate::rules) struct Remade<'t> {
+    pub(in crate::rules) title: &'static str,
+    pub(in crate::rules) edits: Edits<'t>,
 }
 
 /// A call that remakes a kernel, and the code around it. Places are relative to the item.
-struct Site<'a> {
-    file: FileContext<'a>,
-    hints: &'a HintUse,
-    item: &'a Item,
-    call: &'a Expr,
+pub(super) struct Site<'a> {
+    pub(super) file: FileContext<'a>,
+    pub(super) hints: &'a HintUse,
+    pub(super) item: &'a Item,
+    pub(super) call: &'a Expr,
     /// Functions around it, innermost first.
-    around: Vec<&'a FunctionDef>,
+    pub(super) around: Vec<&'a FunctionDef>,
     /// The simple statement that holds it.
-    stmt: &'a Stmt,
+    pub(super) stmt: &'a Stmt,
     /// The hints.
-    args: &'a [Arg],
+    pub(super) args: &'a [Arg],
 }
 
 /// The change that makes a kernel be remade once.
-pub(super) fn once_only<'a>(file: &FileContext<'a>, hints: &'a HintUse) -> Option<Remade<'a>> {
+pub(in crate::rules) fn once_only<'a>(
+    file: &FileContext<'a>,
+    hints: &'a HintUse,
+) -> Option<Remade<'a>> {
     let site = Site::of(file, hints)?;
     if site.is_nested() {
         return None;
@@ -61,7 +63,7 @@ pub(super) fn once_only<'a>(file: &FileContext<'a>, hints: &'a HintUse) -> Optio
 }
 
 /// Whether a call gives any hint at all: `ct.kernel(k._pyfunc)` makes a copy with the same.
-pub(super) fn changes_hints(file: &FileContext<'_>, hints: &HintUse) -> bool {
+pub(in crate::rules) fn changes_hints(file: &FileContext<'_>, hints: &HintUse) -> bool {
     let call = file.expr(hints.span).map(|c| &c.node.kind);
     !matches!(call, Some(ExprKind::Call { args, .. }) if args.iter().all(|a| a.name.is_none() && a.stars != 2))
 }
@@ -124,11 +126,11 @@ impl<'a> Site<'a> {
         plain
     }
 
-    fn place(&self, span: Span) -> Span {
+    pub(super) fn place(&self, span: Span) -> Span {
         self.item.place(span)
     }
 
-    fn source(&self, span: Span) -> &'a str {
+    pub(super) fn source(&self, span: Span) -> &'a str {
         self.file.source(self.place(span))
     }
 
@@ -146,7 +148,7 @@ impl<'a> Site<'a> {
     }
 
     /// Whether the functions around bind a name.
-    fn is_local(&self, name: &str) -> bool {
+    pub(super) fn is_local(&self, name: &str) -> bool {
         self.around.iter().any(|def| {
             let mut bound = def.params.iter().any(|p| p.name.name == name);
             bindings(&def.body, name, &mut |_| bound = true);
@@ -169,7 +171,7 @@ impl<'a> Site<'a> {
     }
 
     /// The kernel is a name of the module, not of a function.
-    fn is_of_module(&self) -> bool {
+    pub(super) fn is_of_module(&self) -> bool {
         let root = self.root();
         !matches!(root, "self" | "cls") && !self.is_local(root)
     }
@@ -268,7 +270,8 @@ impl<'a> Site<'a> {
             key
         };
         // What stands on further lines moves with the first.
-        let remade = self.source(self.call.span).replace('\n', "\n    ");
+        let margin = format!("\n{}", indent(text, self.place(self.stmt.span).start));
+        let remade = (self.source(self.call.span)).replace(&margin, &format!("{margin}    "));
         lines.extend(once(&cache, &key, &remade));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let edits = Edits::new(text)
@@ -312,188 +315,6 @@ impl<'a> Site<'a> {
         }
         Some(())
     }
-
-    /// The search's cache keeps the kernel with the configuration.
-    fn beside_configuration(&self) -> Option<Edits<'a>> {
-        let config = self.configuration()?;
-        let def = *self.around.first()?;
-        let mut cache = Cache::default();
-        cache.visit(&def.body, self, config);
-        let (load, store) = (cache.load?, cache.store?);
-        let ordered = store.stmt.span.end <= load.stmt.span.start
-            && load.stmt.span.end <= self.stmt.span.start;
-        let elsewhere = self.uses_of(cache.name?) != cache.uses;
-        if cache.other || elsewhere || !ordered || !self.is_of_module() {
-            return None;
-        }
-        let text = self.file.text;
-        let mut edits = Edits::new(text);
-        // Remade where it is stored, by the name that the configuration has there.
-        let (known_as, stored) = match store.value.name() {
-            Some(name) => (name.as_str(), self.place(store.value.span)),
-            None => {
-                let line = format!("{config} = {}", self.source(store.value.span));
-                edits = edits.lines_before(self.place(store.stmt.span).start, &[&line]);
-                (config, self.place(store.value.span))
-            }
-        };
-        let remade = self.renamed(config, known_as);
-        edits = edits.replace(stored, format!("({known_as}, {remade})"));
-        let target = self.place(load.target.span);
-        if let StmtKind::Assign { targets, value } = &self.stmt.kind
-            && let [tuned] = targets.as_slice()
-            && let Some(tuned) = tuned.name()
-            && value.span == self.call.span
-        {
-            let edits = edits.replace(target, format!("{config}, {tuned}"));
-            return Some(edits.delete_lines(self.lines_of(self.stmt)));
-        }
-        let tuned = fresh(text, "tuned_kernel");
-        let edits = edits.replace(target, format!("{config}, {tuned}"));
-        Some(edits.replace(self.place(self.call.span), tuned))
-    }
-
-    fn lines_of(&self, stmt: &Stmt) -> Span {
-        self.place(stmt.span)
-    }
-
-    /// The one local name that all hints are attributes of.
-    fn configuration(&self) -> Option<&'a str> {
-        let mut config: Option<&'a SmolStr> = None;
-        for arg in self.args {
-            if arg.stars > 0 {
-                return None;
-            }
-            for name in names(&arg.value) {
-                if self.is_local(name) {
-                    if config.is_some_and(|c| c != name) {
-                        return None;
-                    }
-                    config = Some(name);
-                }
-            }
-        }
-        config.map(SmolStr::as_str)
-    }
-
-    /// The call's text with the configuration under another name.
-    fn renamed(&self, config: &str, name: &str) -> String {
-        let base = self.call.span.start;
-        let mut text = self.source(self.call.span).to_owned();
-        let mut places = Vec::new();
-        for arg in self.args {
-            arg.value.walk(&mut |e| {
-                if e.name().is_some_and(|n| n == config) {
-                    places.push((e.span.start - base) as usize..(e.span.end - base) as usize);
-                }
-            });
-        }
-        for place in places.into_iter().rev() {
-            text.replace_range(place, name);
-        }
-        text
-    }
-
-    /// How often the file reads or writes a container of this text.
-    fn uses_of(&self, cache: &str) -> usize {
-        let mut uses = 0;
-        for item in &self.file.file.items {
-            count(&item.facts.body, cache, &mut uses);
-        }
-        uses
-    }
-}
-
-/// A cache's store and load of a configuration in one function.
-#[derive(Default)]
-struct Cache<'a> {
-    name: Option<&'a str>,
-    load: Option<Load<'a>>,
-    store: Option<Stored<'a>>,
-    /// How often the function names the cache.
-    uses: usize,
-    /// In a way that is not understood.
-    other: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Load<'a> {
-    stmt: &'a Stmt,
-    target: &'a Expr,
-}
-
-#[derive(Clone, Copy)]
-struct Stored<'a> {
-    stmt: &'a Stmt,
-    value: &'a Expr,
-}
-
-impl<'a> Cache<'a> {
-    fn visit(&mut self, body: &'a [Stmt], site: &Site<'a>, config: &str) {
-        // The last `config = cache[key]`; then what else names that cache.
-        let mut name = None;
-        assigns(body, &mut |stmt, targets, value| {
-            if let ExprKind::Subscript { value: cache, .. } = &value.kind
-                && let [target] = targets
-                && target.name().is_some_and(|n| n == config)
-                && let Some(found) = cache.name()
-                && !site.is_local(found)
-            {
-                name = Some(found.as_str());
-                self.other |= self.load.is_some();
-                self.load = Some(Load { stmt, target });
-            }
-        });
-        let Some(name) = name else { return };
-        self.name = Some(name);
-        assigns(body, &mut |stmt, targets, value| {
-            for target in targets {
-                if let ExprKind::Subscript { value: cache, .. } = &target.kind
-                    && cache.name().is_some_and(|n| n == name)
-                {
-                    self.other |= self.store.is_some() || targets.len() > 1;
-                    self.store = Some(Stored { stmt, value });
-                }
-            }
-        });
-        let mut tests = 0;
-        walk(body, &mut |expr, _| {
-            if let ExprKind::Compare { rest, .. } = &expr.kind {
-                tests += (rest.iter())
-                    .filter(|(op, e)| op.ends_with("in") && e.name().is_some_and(|n| n == name))
-                    .count();
-            }
-        });
-        count(body, name, &mut self.uses);
-        // One load, one store, the tests; and the definition, which the module has.
-        self.other |= self.uses != tests + 2;
-        self.uses += 1;
-    }
-}
-
-fn assigns<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt, &'a [Expr], &'a Expr)) {
-    for stmt in body {
-        if let StmtKind::Assign { targets, value } = &stmt.kind {
-            visit(stmt, targets, value);
-        }
-        if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
-            for inner in stmt.blocks() {
-                assigns(inner, visit);
-            }
-        }
-    }
-}
-
-/// Counts how often statements name something, definitions within included.
-fn count(body: &[Stmt], name: &str, uses: &mut usize) {
-    for stmt in body {
-        stmt.own_exprs(&mut |e| {
-            e.walk(&mut |e| *uses += usize::from(e.name().is_some_and(|n| n == name)));
-        });
-        for inner in stmt.blocks() {
-            count(inner, name, uses);
-        }
-    }
 }
 
 fn is_literal(value: &Expr) -> bool {
@@ -512,7 +333,7 @@ fn calls_other(value: &Expr, file: &FileContext<'_>) -> bool {
     let mut other = false;
     value.walk(&mut |e| {
         if let ExprKind::Call { func, .. } = &e.kind {
-            other |= !file.module.api(func).is_some_and(|n| n == "ByTarget");
+            other |= file.module.api(func).is_none_or(|n| n != "ByTarget");
         }
     });
     other

@@ -3,13 +3,16 @@
 
 use tileperf_syntax::ast::{Clause, Expr, ExprKind};
 
-use super::FileContext;
-use super::searches::{Given, SearchCall, names};
+use super::search_call::{Given, SearchCall, names};
 use crate::arch::Arch;
 use crate::model::{Space, SpaceRef};
+use crate::rules::FileContext;
 
 /// The searches of a file that use its n-th space.
-pub(super) fn searches_of<'a>(file: &FileContext<'a>, space: usize) -> Vec<SearchCall<'a>> {
+pub(in crate::rules) fn searches_of<'a>(
+    file: &FileContext<'a>,
+    space: usize,
+) -> Vec<SearchCall<'a>> {
     (file.model.searches.iter())
         .filter(|s| s.spaces.contains(&SpaceRef::Local(space)))
         .filter_map(|s| SearchCall::of(file, s))
@@ -17,7 +20,7 @@ pub(super) fn searches_of<'a>(file: &FileContext<'a>, space: usize) -> Vec<Searc
 }
 
 /// What a search is given as its space: local names followed, `list(...)` and the like taken off.
-pub(super) fn bare_space<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
+pub(in crate::rules) fn bare_space<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
     let mut space = call.arg(Given::Space)?;
     for _ in 0..4 {
         space = bare(call.follow(space));
@@ -27,7 +30,7 @@ pub(super) fn bare_space<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
 
 /// How a search takes a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(in crate::rules) enum Taken {
     /// As it is.
     Whole,
     /// Without what a test on an input leaves out: all of it for some inputs, it may be.
@@ -37,7 +40,7 @@ pub(super) enum Taken {
 }
 
 /// How a search takes a space of its file.
-pub(super) fn taken(call: &SearchCall<'_>, of: &Space) -> Taken {
+pub(in crate::rules) fn taken(call: &SearchCall<'_>, of: &Space) -> Taken {
     let Some(space) = bare_space(call) else {
         return Taken::Part;
     };
@@ -92,7 +95,7 @@ fn bare(mut space: &Expr) -> &Expr {
 }
 
 /// `sm_90, sm_100 and sm_103`; `every architecture` if it is all of them.
-pub(super) fn listed(archs: &[Arch], all: usize) -> String {
+pub(in crate::rules) fn listed(archs: &[Arch], all: usize) -> String {
     if archs.len() == all && all > 1 {
         return "every architecture".into();
     }

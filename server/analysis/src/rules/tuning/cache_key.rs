@@ -3,21 +3,69 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::{Item, Span};
 
-use super::searches::{SearchCall, returns};
+use super::search_call::{SearchCall, returns};
 use crate::body::{bindings, walk};
+use crate::rules::FileContext;
 
-/// The key by which the function of a search keeps what it found, if it also asks for it by that
-/// key.
-pub(super) fn key_of<'a>(call: &SearchCall<'a>) -> Option<&'a Expr> {
-    let mut found = None;
-    stores(call.body(), &mut |stmt, cache, key| {
-        let after = stmt.span.end >= call.call.span.end;
-        if found.is_none() && after && looks_up(call, cache, key) {
-            found = Some(key);
-        }
-    });
-    found
+/// A function that keeps what a search found: the one that searches, or one that calls it.
+#[derive(Clone, Copy)]
+pub(in crate::rules) struct Keeper<'a> {
+    pub(in crate::rules) file: FileContext<'a>,
+    pub(in crate::rules) item: &'a Item,
+    pub(in crate::rules) def: Option<&'a FunctionDef>,
+    pub(in crate::rules) body: &'a [Stmt],
+    /// The search, or the call that leads to it.
+    pub(in crate::rules) search: Span,
+}
+
+impl<'a> Keeper<'a> {
+    /// The key by which it keeps what was found, if it also asks for it by that key.
+    pub(in crate::rules) fn key(&self) -> Option<&'a Expr> {
+        let mut found = None;
+        stores(self.body, &mut |stmt, cache, key| {
+            let after = stmt.span.end >= self.search.end;
+            if found.is_none() && after && self.looks_up(cache, key) {
+                found = Some(key);
+            }
+        });
+        found
+    }
+
+    fn source(&self, span: Span) -> &'a str {
+        self.file.source(self.item.place(span))
+    }
+
+    /// Whether it asks a container for a key: `key in cache`, `cache.get(key)`, `cache[key]`.
+    fn looks_up(&self, cache: &Expr, key: &Expr) -> bool {
+        let same = |a: &Expr, b: &Expr| self.source(a.span) == self.source(b.span);
+        let mut found = false;
+        walk(self.body, &mut |expr, place| match &expr.kind {
+            ExprKind::Compare { first, rest } => {
+                found |= (rest.iter()).any(|(op, right)| {
+                    matches!(op.as_str(), "in" | "not in") && same(first, key) && same(right, cache)
+                });
+            }
+            ExprKind::Call { func, args } => {
+                if let ExprKind::Attribute { value, attr } = &func.kind {
+                    found |= attr.name == "get"
+                        && same(value, cache)
+                        && args.first().is_some_and(|a| same(&a.value, key));
+                }
+            }
+            ExprKind::Subscript { value, index } => {
+                let written = place.stmt().is_some_and(|s| match &s.kind {
+                    StmtKind::Assign { targets, .. } => targets.iter().any(|t| t.span == expr.span),
+                    _ => false,
+                });
+                found |=
+                    !written && same(value, cache) && index.first().is_some_and(|i| same(i, key));
+            }
+            _ => {}
+        });
+        found
+    }
 }
 
 /// Calls `visit` for each `container[key] = value`.
@@ -40,54 +88,26 @@ fn stores<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt, &'a Expr, &'a Ex
     }
 }
 
-/// Whether the function asks a container for a key: `key in cache`, `cache.get(key)`, `cache[key]`.
-fn looks_up(call: &SearchCall<'_>, cache: &Expr, key: &Expr) -> bool {
-    let same = |a: &Expr, b: &Expr| call.source(a.span) == call.source(b.span);
-    let mut found = false;
-    walk(call.body(), &mut |expr, place| match &expr.kind {
-        ExprKind::Compare { first, rest } => {
-            found |= (rest.iter()).any(|(op, right)| {
-                matches!(op.as_str(), "in" | "not in") && same(first, key) && same(right, cache)
-            });
-        }
-        ExprKind::Call { func, args } => {
-            if let ExprKind::Attribute { value, attr } = &func.kind {
-                found |= attr.name == "get"
-                    && same(value, cache)
-                    && args.first().is_some_and(|a| same(&a.value, key));
-            }
-        }
-        ExprKind::Subscript { value, index } => {
-            let read = !place.stmt().is_some_and(
-                |s| matches!(&s.kind, StmtKind::Assign { targets, .. } if targets.iter().any(|t| t.span == expr.span)),
-            );
-            found |= read && same(value, cache) && index.first().is_some_and(|i| same(i, key));
-        }
-        _ => {}
-    });
-    found
-}
-
 /// What a key distinguishes.
 #[derive(Debug, Default)]
-pub(super) struct Says<'a> {
-    pub(super) shape: bool,
+pub(in crate::rules) struct Says<'a> {
+    pub(in crate::rules) shape: bool,
     /// All extents of some tensor.
-    pub(super) whole: bool,
-    pub(super) dtype: bool,
-    pub(super) device: bool,
+    pub(in crate::rules) whole: bool,
+    pub(in crate::rules) dtype: bool,
+    pub(in crate::rules) device: bool,
     /// Names that it is made of, directly or through others.
-    pub(super) names: FxHashSet<&'a str>,
+    pub(in crate::rules) names: FxHashSet<&'a str>,
     /// Part of it cannot be seen.
-    pub(super) open: bool,
+    pub(in crate::rules) open: bool,
 }
 
 /// The functions in which the names of a key are looked up.
-pub(super) struct KeyScope<'c, 'a> {
-    pub(super) call: &'c SearchCall<'a>,
+pub(in crate::rules) struct KeyScope<'c, 'a> {
+    pub(in crate::rules) call: &'c SearchCall<'a>,
     /// The function that makes the key.
-    pub(super) def: Option<&'a FunctionDef>,
-    pub(super) tensors: &'c FxHashSet<&'a str>,
+    pub(in crate::rules) def: Option<&'a FunctionDef>,
+    pub(in crate::rules) tensors: &'c FxHashSet<&'a str>,
 }
 
 /// How deep expressions and names are followed.
@@ -121,7 +141,7 @@ impl Hops {
 
 impl<'a> KeyScope<'_, 'a> {
     /// What a key says.
-    pub(super) fn says(&self, key: &'a Expr) -> Says<'a> {
+    pub(in crate::rules) fn says(&self, key: &'a Expr) -> Says<'a> {
         let mut says = Says::default();
         self.part(key, Hops::default(), &mut says);
         says
@@ -145,20 +165,23 @@ impl<'a> KeyScope<'_, 'a> {
                 says.shape = true;
             }
             ExprKind::Attribute { value, attr } => {
-                says.word(&attr.name, hops);
                 says.whole |= attr.name == "shape";
-                match attr.name.as_str() {
-                    "dtype" | "device" | "is_cuda" => {
-                        says.names.extend(value.name().map(SmolStr::as_str));
-                    }
-                    _ => self.part(value, depth, says),
-                }
+                self.attribute(value, &attr.name, depth, says);
             }
             ExprKind::Call { func, args } => {
                 self.called(func, args.iter().map(|a| &a.value), depth, says);
             }
             ExprKind::Starred(_) => says.open = true,
             _ => expr.children(&mut |child| self.part(child, depth, says)),
+        }
+    }
+
+    fn attribute(&self, value: &'a Expr, attr: &str, depth: Hops, says: &mut Says<'a>) {
+        if says.word(attr, depth) {
+            // Of a tensor's properties this is the one that the key tells.
+            says.names.extend(value.name().map(SmolStr::as_str));
+        } else {
+            self.part(value, depth, says);
         }
     }
 
@@ -178,8 +201,7 @@ impl<'a> KeyScope<'_, 'a> {
             self.part(arg, depth, says);
         }
         if let ExprKind::Attribute { value, attr } = &func.kind {
-            says.word(&attr.name, depth);
-            return self.part(value, depth, says);
+            return self.attribute(value, &attr.name, depth, says);
         }
         let Some(name) = func.name() else { return };
         says.word(name, depth);
@@ -198,8 +220,10 @@ impl<'a> KeyScope<'_, 'a> {
                 });
             }
         }
-        // A helper of another file, given a tensor, says nobody knows what.
-        says.open |= helpers.is_empty() && whole_tensor;
+        // A helper of another file says nobody knows what.
+        let lower = name.to_ascii_lowercase();
+        let makes_key = ["key", "sig", "hash"].iter().any(|w| lower.contains(w));
+        says.open |= helpers.is_empty() && (whole_tensor || makes_key);
     }
 
     fn name(&self, name: &'a SmolStr, depth: Hops, says: &mut Says<'a>) {
@@ -225,9 +249,9 @@ impl<'a> KeyScope<'_, 'a> {
 }
 
 impl Says<'_> {
-    /// Notes what a name stands for by its words.
-    fn word(&mut self, name: &str, hops: Hops) {
-        let lower = name.to_ascii_lowercase();
+    /// Notes what a name stands for by its words; whether that is a dtype or a device.
+    fn word(&mut self, name: &str, hops: Hops) -> bool {
+        let lower = name.to_ascii_lowercase().replace("search", "");
         let has = |words: &[&str]| words.iter().any(|w| lower.contains(w));
         let dtype = has(&["dtype", "fp8", "itemsize", "element_size", "precision"]);
         let device = has(&[
@@ -259,6 +283,7 @@ impl Says<'_> {
                 | "float"
         );
         self.shape |= !dtype && !device && !builtin;
+        dtype || device
     }
 }
 

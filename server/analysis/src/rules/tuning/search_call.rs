@@ -8,25 +8,25 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, Span};
 
-use super::context::functions;
-use super::{FileContext, KernelFacts};
 use crate::body::{argument, bindings, walk};
 use crate::model::{Search, SearchApi};
+use crate::rules::context::functions;
+use crate::rules::{FileContext, KernelFacts};
 
 /// A search of a file with the code around it. Its places are relative to the item.
-pub(super) struct SearchCall<'a> {
-    pub(super) file: FileContext<'a>,
-    pub(super) search: &'a Search,
-    pub(super) item: &'a Item,
-    pub(super) call: &'a Expr,
+pub(in crate::rules) struct SearchCall<'a> {
+    pub(in crate::rules) file: FileContext<'a>,
+    pub(in crate::rules) search: &'a Search,
+    pub(in crate::rules) item: &'a Item,
+    pub(in crate::rules) call: &'a Expr,
     args: &'a [Arg],
     /// The functions around the call, innermost first.
-    pub(super) around: Vec<&'a FunctionDef>,
+    pub(in crate::rules) around: Vec<&'a FunctionDef>,
 }
 
 /// An argument of a search.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Given {
+pub(in crate::rules) enum Given {
     Space,
     Stream,
     Grid,
@@ -38,15 +38,18 @@ pub(super) enum Given {
 
 /// What a callback gives: one of the values it returns.
 #[derive(Clone, Copy)]
-pub(super) struct Gives<'a> {
-    pub(super) item: &'a Item,
+pub(in crate::rules) struct Gives<'a> {
+    pub(in crate::rules) item: &'a Item,
     /// The name by which it knows the configuration.
-    pub(super) config: Option<&'a SmolStr>,
-    pub(super) value: &'a Expr,
+    pub(in crate::rules) config: Option<&'a SmolStr>,
+    pub(in crate::rules) value: &'a Expr,
 }
 
 impl<'a> SearchCall<'a> {
-    pub(super) fn of(file: &FileContext<'a>, search: &'a Search) -> Option<SearchCall<'a>> {
+    pub(in crate::rules) fn of(
+        file: &FileContext<'a>,
+        search: &'a Search,
+    ) -> Option<SearchCall<'a>> {
         if search.stale {
             return None;
         }
@@ -66,7 +69,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// An argument of the call.
-    pub(super) fn arg(&self, given: Given) -> Option<&'a Expr> {
+    pub(in crate::rules) fn arg(&self, given: Given) -> Option<&'a Expr> {
         let new = self.search.api == SearchApi::ExhaustiveSearch;
         let (place, name) = match (given, new) {
             (Given::Space, true) => (Some(0), "search_space"),
@@ -87,22 +90,22 @@ impl<'a> SearchCall<'a> {
     }
 
     /// Some arguments are not written out.
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::rules) fn is_open(&self) -> bool {
         self.args.iter().any(|a| a.stars > 0)
     }
 
     /// The place in the file of something in the call's item.
-    pub(super) fn place(&self, span: Span) -> Span {
+    pub(in crate::rules) fn place(&self, span: Span) -> Span {
         self.item.place(span)
     }
 
     /// What stands at a place of the call's item.
-    pub(super) fn source(&self, span: Span) -> &'a str {
+    pub(in crate::rules) fn source(&self, span: Span) -> &'a str {
         self.file.source(self.place(span))
     }
 
     /// The statements of the innermost function, or of the module.
-    pub(super) fn body(&self) -> &'a [Stmt] {
+    pub(in crate::rules) fn body(&self) -> &'a [Stmt] {
         match self.around.first() {
             Some(def) => &def.body,
             None => &self.item.facts.body,
@@ -111,7 +114,7 @@ impl<'a> SearchCall<'a> {
 
     /// Every value that a local name is bound to; `None` among them where it is bound in another way
     /// than by an assignment, a parameter included.
-    pub(super) fn values(&self, name: &str) -> Vec<Option<&'a Expr>> {
+    pub(in crate::rules) fn values(&self, name: &str) -> Vec<Option<&'a Expr>> {
         for def in &self.around {
             let mut found = Vec::new();
             if def.params.iter().any(|p| p.name.name == name) {
@@ -131,7 +134,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// What a local name stands for if it is bound once, else the expression itself.
-    pub(super) fn follow(&self, expr: &'a Expr) -> &'a Expr {
+    pub(in crate::rules) fn follow(&self, expr: &'a Expr) -> &'a Expr {
         let Some(name) = expr.name() else { return expr };
         match self.values(name).as_slice() {
             [Some(value)] => value,
@@ -140,7 +143,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// What a name of the module stands for if one statement at its top binds it.
-    pub(super) fn module_value(&self, name: &str) -> Option<(&'a Item, &'a Expr)> {
+    pub(in crate::rules) fn module_value(&self, name: &str) -> Option<(&'a Item, &'a Expr)> {
         let mut found = Vec::new();
         for item in &self.file.file.items {
             bindings(&item.facts.body, name, &mut |value| {
@@ -155,7 +158,7 @@ impl<'a> SearchCall<'a> {
 
     /// The functions that a name can be: those nested in the functions around the call, else those
     /// at the top of the file.
-    pub(super) fn functions(&self, name: &str) -> Vec<(&'a Item, &'a FunctionDef)> {
+    pub(in crate::rules) fn functions(&self, name: &str) -> Vec<(&'a Item, &'a FunctionDef)> {
         let named = |body: &'a [Stmt]| {
             let mut all = Vec::new();
             here(body, &mut all);
@@ -174,7 +177,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// What a callback can give: a lambda's value, what a function of the file returns.
-    pub(super) fn gives(&self, callback: &'a Expr) -> Vec<Gives<'a>> {
+    pub(in crate::rules) fn gives(&self, callback: &'a Expr) -> Vec<Gives<'a>> {
         let callback = self.follow(callback);
         if let ExprKind::Lambda { params, body } = &callback.kind {
             return vec![Gives {
@@ -212,7 +215,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// Names among the arguments of the trials that a kernel uses as arrays.
-    pub(super) fn array_args(&self, kernels: &[Arc<KernelFacts>]) -> Vec<&'a str> {
+    pub(in crate::rules) fn array_args(&self, kernels: &[Arc<KernelFacts>]) -> Vec<&'a str> {
         let mut out = Vec::new();
         let Some(args) = self.arg(Given::Args) else {
             return out;
@@ -234,29 +237,37 @@ impl<'a> SearchCall<'a> {
         out
     }
 
-    /// Names around the call that are surely tensors: the code asks for something that only tensors
-    /// have, or makes them.
-    pub(super) fn tensors(&self) -> FxHashSet<&'a str> {
-        let mut found = FxHashSet::default();
-        for def in &self.around {
-            for param in &def.params {
-                let annotated = param.annotation.as_ref().and_then(Expr::last_ident);
-                if annotated.is_some_and(|i| i.name == "Tensor") {
-                    found.insert(param.name.name.as_str());
-                }
-            }
-            walk(&def.body, &mut |expr, _| {
-                if let ExprKind::Attribute { value, attr } = &expr.kind
-                    && let Some(name) = value.name()
-                    && TENSOR_ONLY.contains(&attr.name.as_str())
-                    && !self.file.module.imports.contains_key(name)
-                {
-                    found.insert(name.as_str());
-                }
-            });
-        }
-        found
+    /// Names around the call that are surely tensors.
+    pub(in crate::rules) fn tensors(&self) -> FxHashSet<&'a str> {
+        tensors_in(&self.file, self.around.iter().copied())
     }
+}
+
+/// Names of functions that are surely tensors: the code asks for something that only tensors have,
+/// or says so.
+pub(in crate::rules) fn tensors_in<'a>(
+    file: &FileContext<'a>,
+    defs: impl IntoIterator<Item = &'a FunctionDef>,
+) -> FxHashSet<&'a str> {
+    let mut found = FxHashSet::default();
+    for def in defs {
+        for param in &def.params {
+            let annotated = param.annotation.as_ref().and_then(Expr::last_ident);
+            if annotated.is_some_and(|i| i.name == "Tensor") {
+                found.insert(param.name.name.as_str());
+            }
+        }
+        walk(&def.body, &mut |expr, _| {
+            if let ExprKind::Attribute { value, attr } = &expr.kind
+                && let Some(name) = value.name()
+                && TENSOR_ONLY.contains(&attr.name.as_str())
+                && !file.module.imports.contains_key(name)
+            {
+                found.insert(name.as_str());
+            }
+        });
+    }
+    found
 }
 
 /// What only tensors have.
@@ -291,7 +302,7 @@ fn here<'a>(body: &'a [Stmt], out: &mut Vec<&'a FunctionDef>) {
 }
 
 /// What a function returns.
-pub(super) fn returns(body: &[Stmt]) -> Vec<&Expr> {
+pub(in crate::rules) fn returns(body: &[Stmt]) -> Vec<&Expr> {
     let mut out = Vec::new();
     for stmt in body {
         match &stmt.kind {
@@ -304,7 +315,9 @@ pub(super) fn returns(body: &[Stmt]) -> Vec<&Expr> {
 }
 
 /// Every function of a file with its item.
-pub(super) fn all_functions<'a>(file: &FileContext<'a>) -> Vec<(&'a Item, &'a FunctionDef)> {
+pub(in crate::rules) fn all_functions<'a>(
+    file: &FileContext<'a>,
+) -> Vec<(&'a Item, &'a FunctionDef)> {
     let mut out = Vec::new();
     for item in &file.file.items {
         let mut all = Vec::new();
@@ -315,7 +328,7 @@ pub(super) fn all_functions<'a>(file: &FileContext<'a>) -> Vec<(&'a Item, &'a Fu
 }
 
 /// The names that an expression reads, each once, in order.
-pub(super) fn names<'a>(expr: &'a Expr) -> Vec<&'a SmolStr> {
+pub(in crate::rules) fn names<'a>(expr: &'a Expr) -> Vec<&'a SmolStr> {
     let mut out: Vec<&'a SmolStr> = Vec::new();
     expr.walk(&mut |e| {
         if let ExprKind::Name(name) = &e.kind
@@ -328,7 +341,7 @@ pub(super) fn names<'a>(expr: &'a Expr) -> Vec<&'a SmolStr> {
 }
 
 /// The file holds tests or benchmarks: what it searches is not on anybody's path.
-pub(super) fn is_test(file: &FileContext<'_>) -> bool {
+pub(in crate::rules) fn is_test(file: &FileContext<'_>) -> bool {
     file.module.imports.contains_key("pytest")
         || (file.module.functions.keys()).any(|n| n.starts_with("test_") || n.starts_with("bench_"))
 }
