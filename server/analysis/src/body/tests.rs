@@ -83,3 +83,28 @@ fn names_from_around_a_kernel_are_constants() {
     assert_eq!(found[2].int(), Some(16));
     assert_eq!(found[3], Ty::Unknown);
 }
+
+#[test]
+fn what_a_name_is_given() {
+    let file = FileParser::default().parse(
+        "def f(x):\n    a, (b, c) = 1, (2, 3)\n    b = 4\n    c += 1\n    d, e = x\n    for g in x:\n        h = g\n",
+    );
+    let StmtKind::FunctionDef(def) = &file.items[0].facts.body[0].kind else {
+        panic!("no function");
+    };
+    let given = |name: &str| -> Vec<Option<i64>> {
+        let values = super::values(&def.body, &name.into());
+        let int = |value: &Expr| match value.kind {
+            ExprKind::Int(value) => Some(value),
+            _ => None,
+        };
+        values.into_iter().map(|v| v.and_then(int)).collect()
+    };
+    assert_eq!(given("a"), [Some(1)]);
+    assert_eq!(given("b"), [Some(2), Some(4)]);
+    assert_eq!(given("c"), [Some(3), None]);
+    assert_eq!(given("d"), [None]);
+    assert_eq!(given("g"), [None]);
+    assert_eq!(given("h"), [None]);
+    assert!(given("x").is_empty());
+}

@@ -5,10 +5,10 @@ use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
 use super::host;
 use crate::body::argument;
-use crate::model::{Launch, Search, SearchApi};
+use crate::model::{Candidate, Launch, Search, SearchApi};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, InItem};
+use crate::rules::{FileContext, Findings, InItem, Links};
 
 rule! {
     /// A search tunes hints of a kernel, but the kernel is then launched as it was, without them.
@@ -86,10 +86,11 @@ rule! {
     ///     ct.launch(stream, (64,), scale, (x, result.best.config.BLOCK))
     /// ```
     TP115 "tuned-hints-dropped" Warning,
-    File(check)
+    Workspace(check)
 }
 
-fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
+// It walks the whole file, so it is asked when nothing is typed.
+fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
     let mut said: Vec<Span> = Vec::new();
     for search in &file.model.searches {
         // The deprecated function launches the kernel that it tuned.
@@ -173,7 +174,9 @@ fn named(file: &FileContext<'_>, hints: InItem<'_, Expr>) -> Vec<String> {
 /// which is not for this rule to say.
 fn is_remade(file: &FileContext<'_>, search: &Search) -> bool {
     (file.model.hint_uses.iter()).any(|used| {
+        let unknown = |c: &Candidate| !matches!(c, Candidate::Local(_) | Candidate::Imported(_));
         used.candidates.is_empty()
+            || used.candidates.iter().any(unknown)
             || used.kernel_text == search.kernel_text
             || used.candidates.iter().any(|c| search.candidates.contains(c))
     })
@@ -343,6 +346,7 @@ mod tests {
             "t = ct.kernel(k._pyfunc, occupancy=r.best.config.o)\n    ct.launch(s, (1,), t, (x,))",
             "t = cached_replace_hints(k, occupancy=r.best.config.o)\n    ct.launch(s, (1,), t, (x,))",
             "ct.launch(s, (1,), k.replace_hints(occupancy=1), (x,))",
+            "t = with_hints(k, r)\n    ct.launch(s, (1,), k, (x,))\n\ndef with_hints(kernel, r):\n    return kernel.replace_hints(occupancy=r.best.config.o)",
         ] {
             good(
                 &RULE,

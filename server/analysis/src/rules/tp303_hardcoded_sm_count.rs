@@ -230,9 +230,9 @@ fn is_count(name: &str) -> bool {
     );
     let others = |part: &&str| counted(part) || sm(part) || matches!(*part, "gpu" | "device" | "max" | "default");
     whole
-        || parts.iter().any(|p| sm(p))
-            && (parts.iter().any(|p| counted(p)) || parts.contains(&"sms"))
-            && parts.iter().all(|p| others(p))
+        || parts.iter().any(sm)
+            && (parts.iter().any(counted) || parts.contains(&"sms"))
+            && parts.iter().all(others)
 }
 
 #[cfg(test)]

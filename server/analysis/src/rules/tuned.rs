@@ -163,10 +163,7 @@ fn is_capability(expr: &Expr) -> bool {
 pub(super) fn is_tile(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let other = ["group", "use", "num", "swizzle", "order", "tma"];
-    let short = matches!(
-        lower.as_str(),
-        "bm" | "bn" | "bk" | "tm" | "tn" | "tk" | "m" | "n" | "k"
-    );
+    let short = matches!(lower.as_str(), "bm" | "bn" | "bk" | "tm" | "tn" | "tk");
     short
         || (lower.contains("tile") || lower.contains("block"))
             && !lower.split('_').any(|part| other.contains(&part))
