@@ -210,10 +210,7 @@ fn written(
     for scope in scopes {
         host::each(&scope, &mut |expr, _| {
             let at = expr.place(expr.node.span);
-            let inside = |outer: Span| outer.contains(at);
-            let offered = file.model.spaces.iter().any(|s| inside(s.span))
-                || file.model.searches.iter().any(|s| inside(s.span))
-                || spaces.iter().any(|s| s.facts.here.is_some_and(inside));
+            let offered = file.model.spaces.iter().any(|s| s.span.contains(at));
             if offered || !is_config(expr.node, fields.len()) {
                 return;
             }

@@ -145,7 +145,7 @@ fn lacks(space: &Space, told: bool) -> Vec<String> {
     if let Some(values) = tuned::ints(space, &tuned::is_occupancy)
         && let [only] = values.as_slice()
     {
-        lacks.push(format!("has one occupancy only, {only}"));
+        lacks.push(format!("has occupancy {only} only"));
     }
     if one_tile(space, &tiles) {
         lacks.push("has one tile only".to_owned());
@@ -201,7 +201,7 @@ mod tests {
         ),
         (
             "[C(TILE_M=m, num_ctas=n, occupancy=1) for m in (64, 128) for n in (1, 2)]",
-            "one occupancy only, 1",
+            "occupancy 1 only",
         ),
         (
             "[C(BLOCK_M=64, BLOCK_N=64, num_ctas=n, occupancy=n) for n in (1, 2)]",
