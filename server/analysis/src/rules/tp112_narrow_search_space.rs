@@ -217,7 +217,8 @@ mod tests {
     fn what_is_left_out() {
         for (space, said) in SPACES {
             let (_, found) = bad(&RULE, &code(&format!("SPACE = {space}  # TP112\n"), "matmul"));
-            assert!(found[0].message.contains(said), "{}", found[0].message);
+            let message = &found[0].message;
+            assert!(message.contains(said) && message.starts_with("`SPACE`"), "{message}");
             assert!(found[0].archs.iter().all(|a| matches!(a.sm(), 100 | 103)));
         }
     }

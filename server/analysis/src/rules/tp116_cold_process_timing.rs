@@ -280,6 +280,7 @@ mod tests {
         silent("def compile_time(x):\n    t = now()\n    op(x)\n    return now() - t\n");
         // The clock times something else, or is read once only.
         silent("t = now()\nload()\nprint(now() - t)\nop(x)\n");
+        silent("def load():\n    return torch.load(p)\n\nt = now()\nload()\nprint(now() - t)\n");
         silent("print(now())\nop(x)\n");
         silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
         silent("stream.record(op)\nop(x)\nlog.record(1)\n");

@@ -303,7 +303,11 @@ mod tests {
         ] {
             good(&RULE, &code(indices));
         }
-        // Sometimes something else; what a helper is given may be anything.
+        // Given by something else, at least sometimes; what a helper is given may be anything.
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, y):\n    i, o = indices(y)\n    ct.gather(x, o)\n",
+        );
         good(
             &RULE,
             "@ct.kernel\ndef k(x, y, B: ct.Constant[int]):\n    o = ct.arange(B, dtype=ct.int32)\n    if B > 8:\n        o = ct.load(y, (0,), (B,))\n    ct.gather(x, o)\n",

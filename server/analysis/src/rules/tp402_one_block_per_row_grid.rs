@@ -273,6 +273,8 @@ mod tests {
             "(rows, cols)",
             "(rows // 2,)",
             "(num_tiles,)",
+            "(rows * num_tiles,)",
+            "(num_tiles * rows,)",
             "(64,)",
             "make_grid(rows)",
         ] {
