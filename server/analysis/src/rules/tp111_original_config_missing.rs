@@ -136,7 +136,7 @@ fn remade(file: &FileContext<'_>, space: &Searched<'_>) -> Vec<Missing> {
             continue;
         }
         let fixed = ints(call.node);
-        if fixed.is_empty() || !is_nowhere(space, &fixed) {
+        if !is_nowhere(space, &fixed) {
             continue;
         }
         out.push(Missing {
@@ -330,6 +330,14 @@ mod tests {
             &RULE,
             &format!("{}\n{two}", code("", space, "C(TILE=256, occupancy=1)")),
         );
+    }
+
+    #[test]
+    fn paths_for_one_architecture_and_configurations_left_out() {
+        let gated = "import torch\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\nfrom cuda.tile.tune import exhaustive_search\n\n@ct.kernel\ndef k(x):\n    pass\n\ndef space():\n    if torch.cuda.get_device_capability()[0] < 9:\n        yield C(TILE=64, occupancy=4)\n    else:\n        yield C(TILE=64, occupancy=1)\n\ndef few():\n    for c in (C(TILE=32, occupancy=1), C(TILE=512, occupancy=1)):\n        if c.TILE < 256:\n            yield c\n\nexhaustive_search(list(space()), s, g, k, a, h)\nexhaustive_search(list(few()), s, g, other, a, h)\n";
+        good(&RULE, gated);
+        good(&RULE, &format!("{gated}fixed = k.replace_hints(occupancy=4)\n"));
+        good(&RULE, &format!("{gated}fixed = k.replace_hints(occupancy=N)\n"));
     }
 
     #[test]

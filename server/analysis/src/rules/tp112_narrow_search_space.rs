@@ -187,7 +187,7 @@ mod tests {
     use crate::rules::testing::{bad, good};
 
     /// A kernel that multiplies in a helper, or one that only copies.
-    const HEAD: &str = "import torch\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\nfrom cuda.tile.tune import exhaustive_search\n\ndef step(x, y, acc):\n    return ct.mma(x, y, acc)\n\n@ct.kernel\ndef matmul(a, T: ct.Constant[int]):\n    acc = step(a, a, 0)\n\n@ct.kernel\ndef copy(a, T: ct.Constant[int]):\n    ct.store(a, (0,), ct.load(a, (0,), (T,)))\n\n";
+    const HEAD: &str = "import torch\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\nfrom cuda.tile.tune import exhaustive_search\n\ndef step(x, y, acc):\n    return ct.mma(x, y, acc)\n\n@ct.kernel\ndef matmul(a, T: ct.Constant[int]):\n    acc = step(a, a, 0)\n\n@ct.kernel\ndef copy(a, T: ct.Constant[int]):\n    n = min(T, 8)\n    ct.store(a, (0,), ct.load(a, (0,), (T,)))\n\n";
 
     fn code(space: &str, kernel: &str) -> String {
         format!("{HEAD}{space}\ndef tune():\n    return exhaustive_search(SPACE, s, g, {kernel}, a)\n")

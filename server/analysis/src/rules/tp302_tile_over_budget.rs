@@ -358,6 +358,7 @@ mod tests {
     fn what_fits_or_is_not_known() {
         for (space, args) in [
             ("SPACE = [C(M=128, N=256, K=64)]", ARGS),
+            ("SPACE = [C(M=512, N=64, K=128)]", ARGS),
             ("SPACE = [C(M=m, N=256, K=64) for m in SIZES]", ARGS),
             ("SPACE = [C(M=256, N=256, K=64)]", "make_args"),
             ("SPACE = [C(M=256, N=256, K=64)]", "lambda c: args(c)"),

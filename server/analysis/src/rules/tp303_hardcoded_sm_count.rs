@@ -270,6 +270,8 @@ mod tests {
             "TILE = 148",
             "x = torch.randn(132, 108)",
             "sm_scale = 144",
+            "num_sm_tiles = 148",
+            "sms_per_group = 132",
             "sm_version = 120",
             "SM_ARCHS = 100",
             "n = min(128, d)",
