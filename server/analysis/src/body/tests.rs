@@ -273,3 +273,28 @@ fn extents_that_a_helper_is_passed_have_names() {
     assert_eq!(shape(&found[1]), [t]);
     assert_eq!(shape(&found[2]), [Extent::Other]);
 }
+
+#[test]
+fn what_a_name_is_given() {
+    let file = FileParser::default().parse(
+        "def f(x):\n    a, (b, c) = 1, (2, 3)\n    b = 4\n    c += 1\n    d, e = x\n    for g in x:\n        h = g\n",
+    );
+    let StmtKind::FunctionDef(def) = &file.items[0].facts.body[0].kind else {
+        panic!("no function");
+    };
+    let given = |name: &str| -> Vec<Option<i64>> {
+        let values = super::values(&def.body, name);
+        let int = |value: &Expr| match value.kind {
+            ExprKind::Int(value) => Some(value),
+            _ => None,
+        };
+        values.into_iter().map(|v| v.and_then(int)).collect()
+    };
+    assert_eq!(given("a"), [Some(1)]);
+    assert_eq!(given("b"), [Some(2), Some(4)]);
+    assert_eq!(given("c"), [Some(3), None]);
+    assert_eq!(given("d"), [None]);
+    assert_eq!(given("g"), [None]);
+    assert_eq!(given("h"), [None]);
+    assert!(given("x").is_empty());
+}

@@ -136,7 +136,7 @@ fn remade(file: &FileContext<'_>, space: &Searched<'_>) -> Vec<Missing> {
             continue;
         }
         let fixed = ints(call.node);
-        if fixed.is_empty() || !is_nowhere(space, &fixed) {
+        if !is_nowhere(space, &fixed) {
             continue;
         }
         out.push(Missing {
@@ -210,10 +210,7 @@ fn written(
     for scope in scopes {
         host::each(&scope, &mut |expr, _| {
             let at = expr.place(expr.node.span);
-            let inside = |outer: Span| outer.contains(at);
-            let offered = file.model.spaces.iter().any(|s| inside(s.span))
-                || file.model.searches.iter().any(|s| inside(s.span))
-                || spaces.iter().any(|s| s.facts.here.is_some_and(inside));
+            let offered = file.model.spaces.iter().any(|s| s.span.contains(at));
             if offered || !is_config(expr.node, fields.len()) {
                 return;
             }
@@ -333,6 +330,14 @@ mod tests {
             &RULE,
             &format!("{}\n{two}", code("", space, "C(TILE=256, occupancy=1)")),
         );
+    }
+
+    #[test]
+    fn paths_for_one_architecture_and_configurations_left_out() {
+        let gated = "import torch\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\nfrom cuda.tile.tune import exhaustive_search\n\n@ct.kernel\ndef k(x):\n    pass\n\ndef space():\n    if torch.cuda.get_device_capability()[0] < 9:\n        yield C(TILE=64, occupancy=4)\n    else:\n        yield C(TILE=64, occupancy=1)\n\ndef few():\n    for c in (C(TILE=32, occupancy=1), C(TILE=512, occupancy=1)):\n        if c.TILE < 256:\n            yield c\n\nexhaustive_search(list(space()), s, g, k, a, h)\nexhaustive_search(list(few()), s, g, other, a, h)\n";
+        good(&RULE, gated);
+        good(&RULE, &format!("{gated}fixed = k.replace_hints(occupancy=4)\n"));
+        good(&RULE, &format!("{gated}fixed = k.replace_hints(occupancy=N)\n"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::host;
 use crate::body::FunctionKind;
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, InItem};
+use crate::rules::{FileContext, Findings, InItem, Links};
 
 rule! {
     /// The key of a tuning cache has an object's identity in it, which says nothing about what is the
@@ -55,10 +55,11 @@ rule! {
     ///     return _tuned[key]
     /// ```
     TP113 "cache-key-identity" Warning,
-    File(check)
+    Workspace(check)
 }
 
-fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
+// It walks the whole file, so it is asked when nothing is typed.
+fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
     if file.model.searches.is_empty() {
         return;
     }

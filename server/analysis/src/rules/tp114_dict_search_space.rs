@@ -137,6 +137,7 @@ mod tests {
             ("SPACE = {'a': [C(1)], 'b': [C(2)]}\n", "SPACE['a']"),
             ("SPACE = {'a': C(1)}\n", "list(SPACE.values())"),
             ("", "{(64, 64): 1, (64, 128): 2}"),
+            ("", "{(64, 64): 1, 'other': 2}"),
             ("", "[dict(T=64), dict(T=128)]"),
             ("", "[{'T': t} for t in (64, 128)]"),
             ("", "dict(zip(KEYS, VALUES))"),

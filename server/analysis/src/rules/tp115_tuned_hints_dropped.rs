@@ -5,10 +5,10 @@ use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
 use super::host;
 use crate::body::argument;
-use crate::model::{Launch, Search, SearchApi};
+use crate::model::{Candidate, Launch, Search, SearchApi};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, InItem};
+use crate::rules::{FileContext, Findings, InItem, Links};
 
 rule! {
     /// A search tunes hints of a kernel, but the kernel is then launched as it was, without them.
@@ -86,10 +86,11 @@ rule! {
     ///     ct.launch(stream, (64,), scale, (x, result.best.config.BLOCK))
     /// ```
     TP115 "tuned-hints-dropped" Warning,
-    File(check)
+    Workspace(check)
 }
 
-fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
+// It walks the whole file, so it is asked when nothing is typed.
+fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
     let mut said: Vec<Span> = Vec::new();
     for search in &file.model.searches {
         // The deprecated function launches the kernel that it tuned.
@@ -122,7 +123,7 @@ fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
                 ),
             );
             let found = found.related(search.span, "the search");
-            if let Some(edits) = keep_beside(file, search, launch, call, hints) {
+            if let Some(edits) = keep_beside(file, search, launch, hints) {
                 found.review_fix("Keep the tuned kernel beside the configuration", edits);
             }
         }
@@ -173,7 +174,9 @@ fn named(file: &FileContext<'_>, hints: InItem<'_, Expr>) -> Vec<String> {
 /// which is not for this rule to say.
 fn is_remade(file: &FileContext<'_>, search: &Search) -> bool {
     (file.model.hint_uses.iter()).any(|used| {
+        let unknown = |c: &Candidate| !matches!(c, Candidate::Local(_) | Candidate::Imported(_));
         used.candidates.is_empty()
+            || used.candidates.iter().any(unknown)
             || used.kernel_text == search.kernel_text
             || used.candidates.iter().any(|c| search.candidates.contains(c))
     })
@@ -217,7 +220,6 @@ fn keep_beside<'a>(
     file: &FileContext<'a>,
     search: &Search,
     launch: &Launch,
-    call: InItem<'a, Expr>,
     hints: &Expr,
 ) -> Option<Edits<'a>> {
     let ExprKind::Lambda { params, body } = &hints.kind else {
@@ -280,7 +282,6 @@ fn keep_beside<'a>(
         }
         keywords.push(format!("{key}={config_text}.{}", attr.name));
     }
-    debug_assert!(search.span.contains(call.place(hints.span)));
     let kernel = &search.kernel_text;
     let kept = format!(
         "({config_text}, {kernel}.replace_hints({}))",
@@ -336,6 +337,38 @@ mod tests {
         assert!(found[0].message.contains("`occupancy`"));
     }
 
+    /// A cache of configurations, as the fix knows it.
+    fn cached(hints: &str, after: &str) -> String {
+        code(&format!(
+            "def run(x):\n    if x not in C:\n        r = exhaustive_search(cs, s, g, k, a, {hints})\n        C[x] = r.best.config\n    c = C[x]\n    ct.launch(s, (1,), k, (x,))  # TP115\n{after}"
+        ))
+    }
+
+    #[test]
+    fn fixes_for_one_shape_only() {
+        let hints = "lambda c: {'occupancy': c.o, 'num_ctas': c.n}";
+        let (text, found) = bad(&RULE, &cached(hints, ""));
+        let fixed = crate::rewrite::apply(&text, &found[0].fixes[0].edits).unwrap();
+        let kept = "C[x] = (r.best.config, k.replace_hints(occupancy=r.best.config.o, num_ctas=r.best.config.n))";
+        assert!(fixed.contains(kept) && fixed.contains("c, tuned_kernel = C[x]"), "{fixed}");
+        assert!(fixed.contains("ct.launch(s, (1,), tuned_kernel, (x,))"), "{fixed}");
+        for (hints, after) in [
+            // Hints that are not the configuration's fields, or not written out.
+            ("lambda c: {'occupancy': 4}", ""),
+            ("lambda c: {'occupancy': other.o}", ""),
+            ("lambda c: {name: c.o}", ""),
+            ("lambda c: make(c)", ""),
+            ("lambda c, d: {'occupancy': c.o}", ""),
+            ("hints", ""),
+            // The cache is read elsewhere, or the name is taken.
+            (hints, "    print(C[x].o)\n"),
+            (hints, "    tuned_kernel = 1\n"),
+        ] {
+            let (_, found) = bad(&RULE, &cached(hints, after));
+            assert!(found[0].fixes.is_empty(), "{hints} {after}");
+        }
+    }
+
     #[test]
     fn kernels_that_are_remade() {
         for remade in [
@@ -343,6 +376,7 @@ mod tests {
             "t = ct.kernel(k._pyfunc, occupancy=r.best.config.o)\n    ct.launch(s, (1,), t, (x,))",
             "t = cached_replace_hints(k, occupancy=r.best.config.o)\n    ct.launch(s, (1,), t, (x,))",
             "ct.launch(s, (1,), k.replace_hints(occupancy=1), (x,))",
+            "t = with_hints(k, r)\n    ct.launch(s, (1,), k, (x,))\n\ndef with_hints(kernel, r):\n    return kernel.replace_hints(occupancy=r.best.config.o)",
         ] {
             good(
                 &RULE,

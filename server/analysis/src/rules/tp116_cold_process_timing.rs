@@ -127,7 +127,9 @@ fn scope<'a>(
                 if lambdas.iter().any(|l| l.contains(place)) {
                     return;
                 }
-                if is_clock(file, expr.node) {
+                if let Some(run) = timed(file, expr, launching) {
+                    steps.extend([Step::Clock, run, Step::Clock]);
+                } else if is_clock(file, expr.node) {
                     steps.push(Step::Clock);
                 } else if let Some(name) = runs(file, expr, func, launching) {
                     steps.push(Step::Run(name, place));
@@ -197,6 +199,32 @@ fn is_clock(file: &FileContext<'_>, expr: &Expr) -> bool {
     })
 }
 
+/// What `timeit` is given to run: it starts its clock before the first time.
+fn timed(
+    file: &FileContext<'_>,
+    expr: InItem<'_, Expr>,
+    launching: &FxHashSet<&SmolStr>,
+) -> Option<Step> {
+    let ExprKind::Call { func, args } = &expr.node.kind else {
+        return None;
+    };
+    let path = file.module.path(func)?;
+    if !matches!(path.as_str(), "timeit.timeit" | "timeit.repeat") {
+        return None;
+    }
+    let mut run = None;
+    args.first()?.value.walk(&mut |inner| {
+        let call = expr.with(inner);
+        if let ExprKind::Call { func, .. } = &inner.kind
+            && run.is_none()
+        {
+            run = runs(file, call, func, launching)
+                .map(|name| Step::Run(name, call.place(inner.span)));
+        }
+    });
+    run
+}
+
 /// The kernel or function that a call runs, if it launches.
 fn runs(
     file: &FileContext<'_>,
@@ -233,6 +261,7 @@ mod tests {
         timed(
             "def bench(x):\n    start = torch.cuda.Event(enable_timing=True)\n    end = torch.cuda.Event(enable_timing=True)\n    start.record()\n    op(x)  # TP116\n    end.record()\n    return start.elapsed_time(end)\n",
         );
+        timed("import timeit\nprint(timeit.timeit(lambda: outer(x), number=9))  # TP116\n");
         // Another one was run before.
         timed("op(x)\nt = time.time()\nct.launch(s, (1,), k, (x,))  # TP116\nprint(time.time() - t)\n");
         timed(
@@ -244,13 +273,16 @@ mod tests {
     fn runs_before_the_clock_and_other_clocks() {
         silent("op(x)\nt = now()\nop(x)\nprint(now() - t)\n");
         silent("for _ in range(3):\n    op(x)\nt = now()\nop(x)\nprint(now() - t)\n");
+        silent("import timeit\nop(x)\nprint(timeit.timeit(lambda: op(x), number=9), timeit.timeit('1'))\n");
         // It says what it wants to know.
         silent("t = now()\nop(x)\nfirst_run = now() - t\n");
         silent("def bench(x, warmup=3):\n    for i in range(9):\n        t = now()\n        op(x)\n        if i >= warmup:\n            ts.append(now() - t)\n");
         silent("def compile_time(x):\n    t = now()\n    op(x)\n    return now() - t\n");
         // The clock times something else, or is read once only.
         silent("t = now()\nload()\nprint(now() - t)\nop(x)\n");
+        silent("def load():\n    return torch.load(p)\n\nt = now()\nload()\nprint(now() - t)\n");
         silent("print(now())\nop(x)\n");
+        silent("clocks[0]()\nop(x)\nclocks[1]()\n");
         silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
         silent("stream.record(op)\nop(x)\nlog.record(1)\n");
         // Timed by somebody else.

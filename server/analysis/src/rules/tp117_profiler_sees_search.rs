@@ -112,7 +112,11 @@ fn command<'a>(file: &FileContext<'a>, expr: InItem<'a, Expr>) -> Option<&'stati
             let runs = path.starts_with("subprocess.")
                 || matches!(path.as_str(), "os.system" | "os.popen" | "shlex.split");
             let given = expr.with(&args.first().filter(|_| runs)?.value);
-            let given = host::follow(file, given);
+            let mut given = host::follow(file, given);
+            // `command.split()`
+            if let Some((text, "split", _)) = host::method(given.node) {
+                given = host::follow(file, given.with(text));
+            }
             let text = match &given.node.kind {
                 ExprKind::Str(text) => text.clone(),
                 // The text itself with what is put into it.
@@ -166,6 +170,7 @@ mod tests {
             "os.popen(f'ncu --set full -o {name} python bench.py')  # TP117",
             "subprocess.check_call('/usr/local/cuda/bin/ncu python3 x.py', shell=True)  # TP117",
             "subprocess.Popen(['nsys', 'profile', '-o', out, sys.executable, 'bench.py'])  # TP117",
+            "cmd = 'ncu python b.py'\nsubprocess.run(cmd.split())  # TP117",
             "cmd = ['ncu', '--csv', 'pytest', '-k', 'perf'] + extra  # TP117",
             "def command(script):\n    return ['nsys', 'profile', 'python', script]  # TP117",
         ] {

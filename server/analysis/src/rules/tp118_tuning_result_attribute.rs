@@ -9,7 +9,7 @@ use crate::body::values;
 use crate::model::SearchApi;
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, InItem};
+use crate::rules::{FileContext, Findings, InItem, Links};
 
 rule! {
     /// A search's result is asked for something that it does not have, which raises `AttributeError`.
@@ -49,7 +49,7 @@ rule! {
     ///     return best.config, best.mean_us
     /// ```
     TP118 "tuning-result-attribute" Error,
-    File(check)
+    Workspace(check)
 }
 
 /// What a `TuningResult` has.
@@ -57,7 +57,8 @@ const RESULT: [&str; 4] = ["best", "successes", "failures", "summary"];
 /// What a `Measurement` has.
 const MEASUREMENT: [&str; 4] = ["config", "mean_us", "num_samples", "error_margin_us"];
 
-fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
+// It walks the whole file, so it is asked when nothing is typed.
+fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
     let searches: Vec<Span> = (file.model.searches.iter())
         .filter(|s| s.api == SearchApi::ExhaustiveSearch && !s.stale)
         .map(|s| s.span)

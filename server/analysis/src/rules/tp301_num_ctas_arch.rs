@@ -223,6 +223,7 @@ mod tests {
             "occupancy=2",
             "num_ctas=None",
             "num_ctas=N",
+            "num_ctas=pick()(default=2)",
             "num_ctas=ct.ByTarget(sm_100=2)",
             "num_ctas=ct.ByTarget(sm_90=4, sm_120=1, default=1)",
         ] {

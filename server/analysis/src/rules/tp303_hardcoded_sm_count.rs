@@ -230,9 +230,9 @@ fn is_count(name: &str) -> bool {
     );
     let others = |part: &&str| counted(part) || sm(part) || matches!(*part, "gpu" | "device" | "max" | "default");
     whole
-        || parts.iter().any(|p| sm(p))
-            && (parts.iter().any(|p| counted(p)) || parts.contains(&"sms"))
-            && parts.iter().all(|p| others(p))
+        || parts.iter().any(sm)
+            && (parts.iter().any(counted) || parts.contains(&"sms"))
+            && parts.iter().all(others)
 }
 
 #[cfg(test)]
@@ -270,6 +270,8 @@ mod tests {
             "TILE = 148",
             "x = torch.randn(132, 108)",
             "sm_scale = 144",
+            "num_sm_tiles = 148",
+            "sms_per_group = 132",
             "sm_version = 120",
             "SM_ARCHS = 100",
             "n = min(128, d)",

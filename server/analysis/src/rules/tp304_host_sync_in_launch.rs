@@ -198,6 +198,7 @@ mod tests {
         for before in [
             "    n = lens.max().item()  # TP304",
             "    n = max(lens.tolist())  # TP304",
+            "    m = lens.max()\n    n = m.item()  # TP304",
             "    n = lens.cpu()  # TP304",
             "    if x.any():\n        n = lens[0].item()  # TP304",
             "    n = lens.sum().item() if key else 1  # TP304",

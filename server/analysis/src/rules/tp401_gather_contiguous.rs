@@ -296,6 +296,9 @@ mod tests {
             "ct.arange(B, dtype=ct.int32, step=2)",
             "ct.arange(1, dtype=ct.int32)",
             "n - cols",
+            "(row, cols[1:])",
+            "(row, cols[:n])",
+            "(row, cols[::2])",
             "unknown(cols)",
             "(ct.load(idx, (row,), (B,)), cols)",
             "(max(cols, 1), cols * 2)",
@@ -303,7 +306,11 @@ mod tests {
         ] {
             good(&RULE, &code(indices));
         }
-        // Sometimes something else; what a helper is given may be anything.
+        // Given by something else, at least sometimes; what a helper is given may be anything.
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, y):\n    i, o = indices(y)\n    ct.gather(x, o)\n",
+        );
         good(
             &RULE,
             "@ct.kernel\ndef k(x, y, B: ct.Constant[int]):\n    o = ct.arange(B, dtype=ct.int32)\n    if B > 8:\n        o = ct.load(y, (0,), (B,))\n    ct.gather(x, o)\n",

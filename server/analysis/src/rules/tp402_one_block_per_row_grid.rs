@@ -256,6 +256,11 @@ mod tests {
             code("    body(x, B)\n", "(rows,)")
         );
         bad(&RULE, &helper);
+        let jax = code(ROW, "grid").replace("ct.launch(stream, grid, k, (x, 64))", "cutile_call((rows,), k, (x, 64))");
+        bad(
+            &RULE,
+            &format!("import cuda.tile as ct\nfrom cuda.tile.jax import cutile_call\n{jax}  # TP402\n"),
+        );
         let named = code(ROW, "grid").replace("    ct.launch", "    grid = (rows, 1, 1)\n    ct.launch");
         bad(&RULE, &format!("{named}  # TP402\n"));
     }
@@ -268,6 +273,8 @@ mod tests {
             "(rows, cols)",
             "(rows // 2,)",
             "(num_tiles,)",
+            "(rows * num_tiles,)",
+            "(num_tiles * rows,)",
             "(64,)",
             "make_grid(rows)",
         ] {

@@ -322,6 +322,15 @@ mod tests {
     }
 
     #[test]
+    fn what_reads_the_counter_before_does_not_matter() {
+        fixes(
+            &RULE,
+            &code("    ct.store(x, (i,), 0)\n    while i < n:  # TP405\n        ct.store(x, (i,), 1)\n        i += step\n"),
+            &code("    ct.store(x, (i,), 0)\n    for i in range(i, n, step):\n        ct.store(x, (i,), 1)\n"),
+        );
+    }
+
+    #[test]
     fn no_fix_where_more_depends_on_it() {
         for body in [
             // The counter is read afterwards.

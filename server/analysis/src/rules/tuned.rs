@@ -163,10 +163,7 @@ fn is_capability(expr: &Expr) -> bool {
 pub(super) fn is_tile(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let other = ["group", "use", "num", "swizzle", "order", "tma"];
-    let short = matches!(
-        lower.as_str(),
-        "bm" | "bn" | "bk" | "tm" | "tn" | "tk" | "m" | "n" | "k"
-    );
+    let short = matches!(lower.as_str(), "bm" | "bn" | "bk" | "tm" | "tn" | "tk");
     short
         || (lower.contains("tile") || lower.contains("block"))
             && !lower.split('_').any(|part| other.contains(&part))
@@ -243,5 +240,69 @@ pub(super) fn listed(archs: &[Arch]) -> String {
         [] => String::new(),
         [one] => (*one).to_owned(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tileperf_syntax::FileParser;
+    use tileperf_syntax::ast::StmtKind;
+
+    use super::{Arch, capable, is_tile, listed};
+
+    fn on(test: &str) -> Vec<u32> {
+        let file = FileParser::default().parse(&format!("{test}\n"));
+        let StmtKind::Expr(test) = &file.items[0].facts.body[0].kind else {
+            panic!("no expression");
+        };
+        let archs = Arch::EVALUATED.into_iter();
+        archs
+            .filter(|arch| capable(test, *arch) == Some(true))
+            .map(Arch::sm)
+            .collect()
+    }
+
+    #[test]
+    fn tests_of_the_capability() {
+        assert_eq!(on("cap[0] < 9"), [80, 86, 89]);
+        assert_eq!(on("cc[0] <= 9"), [80, 86, 89, 90]);
+        assert_eq!(
+            on("torch.cuda.get_device_capability()[0] > 9"),
+            [100, 103, 120, 121]
+        );
+        assert_eq!(on("capability >= (10, 3)"), [103, 120, 121]);
+        assert_eq!(on("major == 10"), [100, 103]);
+        assert_eq!(on("gpu_cap != (9, 0)").len(), 7);
+        for other in [
+            "n < 9",
+            "cap[1] < 9",
+            "cap < 9",
+            "cap == (9, x)",
+            "cap in (9, 10)",
+        ] {
+            assert!(on(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn names_of_tiles_and_architectures() {
+        for tile in ["TILE_M", "BLOCK_SIZE_N", "tile", "bk"] {
+            assert!(is_tile(tile), "{tile}");
+        }
+        for other in [
+            "GROUP_SIZE_M",
+            "num_blocks",
+            "USE_TILE_TMA",
+            "occupancy",
+            "k",
+        ] {
+            assert!(!is_tile(other), "{other}");
+        }
+        assert_eq!(
+            listed(&[Arch::Sm80, Arch::Sm90, Arch::Sm100]),
+            "sm_80, sm_90 and sm_100"
+        );
+        assert_eq!(listed(&[Arch::Sm90]), "sm_90");
+        assert_eq!(listed(&[]), "");
     }
 }
