@@ -88,6 +88,7 @@ mod tests {
     fn writing_is_not_reading() {
         for body in [
             "n = 1",
+            "'what it does'",
             "for n in range(4):\n        pass",
             "n, m = 1, 2",
             "(n, *m) = 1, 2",
