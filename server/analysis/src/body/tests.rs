@@ -136,6 +136,7 @@ fn a_name_is_bound_by_every_form_that_binds() {
         ("    [*a] = p\n", "otherwise"),
         ("    for a in p:\n        pass\n", "otherwise"),
         ("    with p as a:\n        pass\n", "otherwise"),
+        ("    with p, p as b:\n        pass\n", "nowhere"),
         ("    with p as b, p as a:\n        pass\n", "otherwise"),
         ("    import a\n", "otherwise"),
         ("    import b, a\n", "otherwise"),

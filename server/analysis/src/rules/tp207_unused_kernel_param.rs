@@ -132,6 +132,18 @@ mod tests {
     }
 
     #[test]
+    fn kernels_of_every_form() {
+        for code in [
+            "class Ops:\n    @staticmethod\n    @ct.kernel\n    def k(x, n):  # TP207\n        ct.store(x, (0,), 1)\n",
+            "def make():\n    @ct.kernel(occupancy=2)\n    def k(x, n):  # TP207\n        ct.store(x, (0,), 1)\n    return k\n",
+            "def body(x, n):  # TP207\n    ct.store(x, (0,), 1)\n\nk = ct.kernel(body)\n",
+            "from cuda.tile import kernel as jit\n\n@jit\ndef k(x, n):  # TP207\n    x.shape\n",
+        ] {
+            bad(&RULE, code);
+        }
+    }
+
+    #[test]
     fn stubs_helpers_and_marked_names() {
         for code in [
             "@ct.kernel\ndef k(x, n):\n    pass\n",

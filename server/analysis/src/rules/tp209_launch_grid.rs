@@ -176,6 +176,7 @@ mod tests {
             "ct.cdiv(n, 64)",
             "triton.cdiv(n, 64)",
             "math.ceil(n / 64)",
+            "triton.next_power_of_2(n)",
             "int(n)",
             "len(grids)",
             "list(grids)",
