@@ -238,7 +238,7 @@ pub(super) fn cost_of_operator(op: &str) -> f64 {
 /// FLOP of a function on one element. Those that take a series count as many.
 pub(super) fn cost_of_function(name: &str) -> f64 {
     match name {
-        "add" | "sub" | "mul" | "maximum" | "minimum" | "where" | "negative" | "abs" | "fma" => 1.0,
+        "add" | "sub" | "mul" | "maximum" | "minimum" | "where" | "negative" | "abs" => 1.0,
         "truediv" | "sqrt" | "rsqrt" => 4.0,
         "exp" | "exp2" | "log" | "log2" | "sin" | "cos" | "tan" | "sinh" | "cosh" | "tanh"
         | "pow" | "atan2" | "sigmoid" => 8.0,

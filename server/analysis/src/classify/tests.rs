@@ -226,3 +226,99 @@ fn amounts_are_short() {
         assert_eq!(amount::short(value), text);
     }
 }
+
+#[test]
+fn every_operation_has_its_price() {
+    let of = |line: &str| {
+        let code = format!(
+            "@ct.kernel\ndef k(x):\n    t = ct.load(x, (0,), (8,))\n    {line}\n    ct.store(x, (0,), t)\n"
+        );
+        class_of(&code, &Known::default()).flops / 8.0
+    };
+    for name in [
+        "add", "sub", "mul", "maximum", "minimum", "where", "negative", "abs",
+    ] {
+        let args = if name == "where" {
+            "t > 0, t, 0"
+        } else {
+            "t, t, t"
+        };
+        assert_eq!(of(&format!("u = ct.{name}({args})")), 1.0, "{name}");
+    }
+    for name in ["truediv", "sqrt", "rsqrt"] {
+        assert_eq!(of(&format!("u = ct.{name}(t, t)")), 4.0, "{name}");
+    }
+    for name in [
+        "exp", "exp2", "log", "log2", "sin", "cos", "tan", "sinh", "cosh", "tanh", "pow", "atan2",
+        "sigmoid",
+    ] {
+        assert_eq!(of(&format!("u = ct.{name}(t, t)")), 8.0, "{name}");
+    }
+    for name in [
+        "sum", "max", "min", "prod", "argmax", "argmin", "reduce", "cumsum", "cumprod", "scan",
+    ] {
+        assert_eq!(of(&format!("u = ct.{name}(t, 0)")), 1.0, "{name}");
+    }
+    for (line, price) in [
+        ("u = t + 1", 1.0),
+        ("u = t - 1", 1.0),
+        ("u = t * 2", 1.0),
+        ("u = t / 2", 4.0),
+        ("u = t ** 2", 8.0),
+        ("u = t // 2", 0.0),
+        ("u = -t", 1.0),
+        ("u = ~t", 0.0),
+        ("t += 1", 1.0),
+        ("t /= 2", 4.0),
+        ("u = ct.reshape(t, (2, 4))", 0.0),
+        ("u = 2 * 3", 0.0),
+        ("u = unknown(t)", 0.0),
+    ] {
+        assert_eq!(of(line), price, "{line}");
+    }
+}
+
+#[test]
+fn products_in_helpers_by_any_name() {
+    for name in ["mma", "mma_scaled", "matmul"] {
+        let code = format!(
+            "def product(a, b, acc):\n    return ct.{name}(a, b, acc)\n\n@ct.kernel\ndef k(x):\n    t = ct.load(x, (0, 0), (16, 16))\n    ct.store(x, (0, 0), product(t, t, t))\n"
+        );
+        assert_eq!(class_of(&code, &Known::default()).flops, 8192.0, "{name}");
+        let direct = format!(
+            "@ct.kernel\ndef k(x):\n    t = ct.load(x, (0, 0), (16, 16))\n    ct.store(x, (0, 0), ct.{name}(t, t, t))\n"
+        );
+        assert_eq!(class_of(&direct, &Known::default()).flops, 8192.0, "{name}");
+    }
+}
+
+#[test]
+fn a_helper_that_only_loads_or_only_stores_moves_data() {
+    for body in [
+        "return ct.load(y, (0,), (16,))",
+        "ct.store(y, (0,), ct.zeros((16,), dtype=ct.float32))",
+    ] {
+        let code = format!("def move(y):\n    {body}\n\n@ct.kernel\ndef k(x):\n    move(x)\n");
+        assert_eq!(
+            class_of(&code, &launched(&[], &[("x", 4)])).bytes,
+            64.0,
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn only_ranges_are_counted() {
+    for (iter, rounds) in [
+        ("range(3)", 3.0),
+        ("steps(3)", 16.0),
+        ("x.range(3)", 16.0),
+        ("(1, 2)", 16.0),
+    ] {
+        let code = format!(
+            "@ct.kernel\ndef k(x):\n    for i in {iter}:\n        ct.store(x, (0,), ct.load(x, (0,), (16,)))\n"
+        );
+        let found = class_of(&code, &launched(&[], &[("x", 4)]));
+        assert_eq!(found.bytes, rounds * 128.0, "{iter}");
+    }
+}

@@ -12,7 +12,9 @@ rule! {
     ///
     /// An argument of a kernel is an array, a number, or a tuple or list of them; there is no empty
     /// one. Pass any array of the right rank, which costs nothing if it is not read, and a constant
-    /// that says whether it counts.
+    /// that says whether it counts. Seen with cuda-tile 1.7: `Objects of type 'NoneType' are not
+    /// supported`. That version refuses it for a compile-time constant too, which is not reported: its
+    /// unreleased successor takes it.
     ///
     /// ```python bad
     /// @ct.kernel

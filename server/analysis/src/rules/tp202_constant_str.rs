@@ -90,7 +90,7 @@ fn is_text(of: &Expr) -> bool {
             is_text(left) && (is_text(right) || none(right)) || none(left) && is_text(right)
         }
         ExprKind::Subscript { value, index } => match value.last_ident() {
-            Some(name) if name.name == "Optional" => index.iter().all(is_text),
+            Some(name) if name.name == "Optional" => matches!(index.as_slice(), [of] if is_text(of)),
             Some(name) if name.name == "Literal" => {
                 let text = |e: &Expr| matches!(e.kind, ExprKind::Str(_));
                 index.iter().all(|i| match &i.kind {
@@ -144,6 +144,10 @@ mod tests {
             "str",
             "list[str]",
             "ct.Constant[Literal[1, 2]]",
+            "ct.Constant[Literal['a', 2]]",
+            "ct.Constant[list[str]]",
+            "ct.Constant[tuple[str, int]]",
+            "ct.Constant[list()[0]]",
             "ct.Constant[int | str]",
             "'ct.Constant[int]'",
             "ct.Array",

@@ -36,7 +36,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         if let Some((place, name)) = shape_argument(&call.name)
             && let Some(shape) = call.arg(place, name)
         {
-            judge(device, shape, name == "shape" && call.name == "reshape", out);
+            judge(device, shape, call.name == "reshape", out);
         }
     });
     crate::body::walk(&device.def.body, &mut |expr, _| {
@@ -115,6 +115,9 @@ mod tests {
             "ct.load(x, (i, 0), (1, BLOCK + 32))",
             "ct.load(x, (i, 0), (1, 0))",
             "ct.load(x, (i, 0), (1, -8))",
+            "ct.load(x, (i, 0), (1, -1))",
+            "ct.reshape(t, (-2, 16))",
+            "t.extract((0, 0), (-1, 16))",
             "ct.zeros((3, 8), dtype=ct.float32)",
             "ct.ones(3, ct.float32)",
             "ct.full((8, 12), 0.0, ct.float32)",

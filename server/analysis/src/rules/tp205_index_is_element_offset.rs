@@ -236,6 +236,11 @@ mod tests {
             "for j in range(i, n, ct.num_blocks(0)):\n        ct.load(x, (j,), (B,))",
             "at = i\n    if n > 1:\n        at = i * B\n    ct.load(x, (at,), (B,))",
             "ct.num_tiles(x, 0, (B,))",
+            "for j in steps(0, n, B):\n        ct.load(x, (j,), (B,))",
+            "for j in n.range(0, n, B):\n        ct.load(x, (j,), (B,))",
+            "for j in range(0, B):\n        ct.load(x, (j,), (B,))",
+            "for j in n:\n        ct.load(x, (j,), (B,))",
+            "j = 0\n    while j < n:\n        ct.load(x, (j,), (B,))\n        j += 1",
         ] {
             good(&RULE, &kernel(lines));
         }

@@ -135,6 +135,7 @@ mod tests {
             "at = (i,) if T else (i, 0)\n    ct.load(x, at, (1, B))",
             "if T:\n        at = (i,)\n    else:\n        at = (i, 0)\n    ct.load(x, at, (1, B))",
             "ct.load(*s)",
+            "ct.load(*s, (i,), (1, B))",
             "ct.gather(x, (i,), padding_value=0)",
             "ct.store(x, (i, 0), ct.zeros((1, B), ct.float32))",
             "other.load(x, (i,), (1, B))",

@@ -88,6 +88,7 @@ mod tests {
     fn writing_is_not_reading() {
         for body in [
             "n = 1",
+            "'what it does'",
             "for n in range(4):\n        pass",
             "n, m = 1, 2",
             "(n, *m) = 1, 2",
@@ -127,6 +128,18 @@ mod tests {
         ] {
             let code = format!("@ct.kernel\ndef k(x, n):\n    {body}\n    ct.store(x, (0,), 1)\n");
             good(&RULE, &code);
+        }
+    }
+
+    #[test]
+    fn kernels_of_every_form() {
+        for code in [
+            "class Ops:\n    @staticmethod\n    @ct.kernel\n    def k(x, n):  # TP207\n        ct.store(x, (0,), 1)\n",
+            "def make():\n    @ct.kernel(occupancy=2)\n    def k(x, n):  # TP207\n        ct.store(x, (0,), 1)\n    return k\n",
+            "def body(x, n):  # TP207\n    ct.store(x, (0,), 1)\n\nk = ct.kernel(body)\n",
+            "from cuda.tile import kernel as jit\n\n@jit\ndef k(x, n):  # TP207\n    x.shape\n",
+        ] {
+            bad(&RULE, code);
         }
     }
 

@@ -9,7 +9,7 @@ rule! {
     /// `TypeError`.
     ///
     /// Every parameter needs its argument, those with a default value and compile-time constants
-    /// included.
+    /// included. Seen with cuda-tile 1.7: `Kernel expects 3 arguments but 2 were given`.
     ///
     /// ```python bad
     /// @ct.kernel
@@ -99,6 +99,7 @@ mod tests {
             "from cuda.tile.jax import cutile_call\ndef run(x):\n    return cutile_call(kernel=two, args=(x,), grid=(1,))  # TP208\n",
             "def run(s, x, b):\n    k = two if b else three\n    ct.launch(s, (1,), k, (x,))  # TP208\n",
             "ct.launch(S, (1,), two, (X,))  # TP208\n",
+            "def run(s, x, lock):\n    with lock, open('f') as f:\n        ct.launch(s, (1,), two, (x,))  # TP208\n",
         ] {
             bad(&RULE, &code(text));
         }
@@ -126,6 +127,9 @@ mod tests {
             "def run(s, args=(1,)):\n    if s:\n        args = (1,)\n    ct.launch(s, (1,), two, args)\n",
             "def run(s, x):\n    with pytest.raises(TypeError, match='2 arguments'):\n        ct.launch(s, (1,), two, (x,))\n",
             "args = (1,)\ndef run(s, x):\n    ct.launch(s, (1,), two, args)\n",
+            "def run(s, x, lock):\n    with lock, pytest.raises(TypeError) as e:\n        ct.launch(s, (1,), two, (x,))\n",
+            "def run(s, x, lib):\n    ct.launch(s, (1,), two, make([x]))\n    ct.launch(s, (1,), two, lib.tuple([x]))\n",
+            "from ops import other\ndef run(s, x, b):\n    k = two if b else other\n    ct.launch(s, (1,), k, (x,))\n",
             "class Lib:\n    def launch(self, *a): ...\nlib = Lib()\nlib.launch(0, (1,), two, (1,))\n",
         ] {
             good(&RULE, &code(text));

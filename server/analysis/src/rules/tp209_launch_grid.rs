@@ -16,7 +16,8 @@ rule! {
     /// The launch raises: a list, a number or a function is no grid, and no axis may have
     /// less than 1 or more blocks than the hardware counts, 65535 for the second and third and
     /// 16777215, cuTile's own limit, for the first. Put the longest dimension first, or let each block
-    /// loop over several tiles.
+    /// loop over several tiles. Seen with cuda-tile 1.7: `Grid must be a tuple`, `Grid[0] exceeds 24-bit
+    /// limit`.
     ///
     /// ```python bad
     /// @ct.kernel
@@ -176,6 +177,7 @@ mod tests {
             "ct.cdiv(n, 64)",
             "triton.cdiv(n, 64)",
             "math.ceil(n / 64)",
+            "triton.next_power_of_2(n)",
             "int(n)",
             "len(grids)",
             "list(grids)",

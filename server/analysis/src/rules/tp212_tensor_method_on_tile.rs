@@ -235,6 +235,11 @@ mod tests {
             "u = t.unsqueeze(0)",
             "u = ct.exp(t).contiguous()",
             "u = t.view(ct.int16)",
+            "u = t.view(i, 8)",
+            "u = t.view(*i)",
+            "u = t.to(dtype=ct.float16)",
+            "u = t.mT",
+            "u = ct.sum(t, 0).T",
             "u = x.T",
             "u = x.view(-1)",
             "u = x.numel()",
@@ -248,6 +253,7 @@ mod tests {
             "u = t[i]",
             "u = t[N]",
             "u = t[-1]",
+            "u = t[(None, 0)]",
             "u = t[0, :]",
             "u = t[:4]",
             "u = t[:]",
@@ -257,6 +263,62 @@ mod tests {
             "t[0] = 1",
         ] {
             bad(&RULE, &kernel(&format!("{line}  # TP212")));
+        }
+    }
+
+    #[test]
+    fn messages_name_what_to_use() {
+        for (line, want) in [
+            ("t.to(ct.float16)", "`t` is a tile, which has no `to`; use `astype`"),
+            ("t.cast(i)", "has no `cast`; use `astype`"),
+            ("t.type(i)", "; use `astype`"),
+            ("t.float()", "; use `astype`"),
+            ("t.half()", "; use `astype`"),
+            ("t.bfloat16()", "; use `astype`"),
+            ("t.double()", "; use `astype`"),
+            ("t.int()", "; use `astype`"),
+            ("t.long()", "; use `astype`"),
+            ("t.view(i)", "; use `reshape`"),
+            ("t.flatten()", "; use `reshape`"),
+            ("t.squeeze()", "; use `reshape`"),
+            ("t.unsqueeze(0)", "; use `ct.expand_dims`"),
+            ("t.expand(1)", "; use `ct.broadcast_to`"),
+            ("t.expand_as(t)", "; use `ct.broadcast_to`"),
+            ("t.repeat(1)", "; use `ct.broadcast_to`"),
+            ("t.t()", "; use `transpose`"),
+            ("x.size()", "`x` is an array, which has no `size`; use `shape`"),
+            ("x.numel()", "; use `shape`"),
+            ("x.stride()", "; use `strides`"),
+            ("x.sum()", "; load a tile of it first"),
+            ("t.sum()", "`t` is a tile, which has no `sum`"),
+        ] {
+            let (_, found) = bad(&RULE, &kernel(&format!("u = {line}  # TP212")));
+            assert!(found[0].message.ends_with(want), "{}", found[0].message);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_rewritten_has_no_fix() {
+        for line in [
+            "t.to(N, ct.float16)",
+            "t.to(dtype=ct.float16)",
+            "t.to('cuda')",
+            "t.float(1)",
+            "t.view(i, 8)",
+            "t.view(8, i)",
+            "t.view(*i)",
+            "t.view(shape=i)",
+            "t.sum()",
+            "t.sum(0)",
+            "x.size()",
+            "x.size(*i)",
+            "x.dim(1)",
+            "x.view(-1)",
+            "x.T",
+            "ct.sum(t, 0).T",
+        ] {
+            let (_, found) = bad(&RULE, &kernel(&format!("u = {line}  # TP212")));
+            assert!(found[0].fixes.is_empty(), "{line}: {:?}", found[0].fixes);
         }
     }
 
@@ -290,6 +352,7 @@ mod tests {
             "def host(x):\n    y = x.to(torch.float16)[0].view(-1)\n    return y.T.float()\n",
             "@ct.kernel\ndef k(xs):\n    ct.store(xs[0], (0,), ct.load(xs[1], (0,), (8,)))\n",
             "@ct.kernel\ndef k(x, MANY: ct.Constant[bool]):\n    if MANY:\n        first = x[0]\n    else:\n        first = x\n    ct.store(first, (0,), ct.load(x, (0,), (8,)))\n",
+            "@ct.kernel\ndef k(x, n, MANY: ct.Constant[bool]):\n    if n > 1:\n        first = x\n    elif MANY:\n        first = x[0]\n    ct.store(x, (0,), ct.load(x, (0,), (8,)))\n",
             "@ct.kernel\ndef k(x):\n    x = x[0]\n    ct.store(x, (0,), ct.load(x, (0,), (8,)))\n",
             "@ct.kernel\ndef k(x, F: ct.Constant[bool]):\n    if F:\n        u = ct.load(x, (0,), (8,))\n    else:\n        u = (1, 2)\n    v = u[0]\n    ct.store(x, (0,), v)\n",
         ] {

@@ -13,7 +13,7 @@ rule! {
     ///
     /// The functions are there for a rounding mode, which indices do not have; operators say the same
     /// more clearly. TileGym's guide (rule 3) warns that the functions promote indices to floats.
-    /// That was not seen: from cuda-tile 1.0 to 1.7 both have one implementation, and with 1.7 they
+    /// That was not seen: in cuda-tile 1.0 and 1.7 both have one implementation, and with 1.7 they
     /// compile to identical code, which is why the fix is safe.
     ///
     /// ```python bad
