@@ -29,6 +29,8 @@ pub use walk::{Place, walk};
 #[derive(Debug, Default)]
 pub struct Body {
     types: FxHashMap<Span, Ty>,
+    /// Where the values of names stand that have one only.
+    only: FxHashMap<SmolStr, Span>,
     /// Parameters that are used as arrays.
     pub arrays: FxHashSet<SmolStr>,
     /// Parameters read anywhere.
@@ -43,7 +45,9 @@ impl Body {
     /// Walks a function. `constants` are the parameters whose annotation makes them compile-time
     /// constants.
     pub fn of(def: &FunctionDef, constants: &FxHashSet<SmolStr>, module: &ModuleEnv) -> Body {
-        infer::infer(def, constants, module)
+        let mut body = infer::infer(def, constants, module);
+        body.only = walk::only_values(def);
+        body
     }
 
     /// What an expression of the function is; of one that was never reached, unknown.
@@ -146,6 +150,7 @@ impl<'a> Device<'a> {
     /// itself: `off = bid * BLOCK`, then `off`.
     pub fn follow(&self, expr: &'a Expr) -> &'a Expr {
         let Some(name) = expr.name() else { return expr };
-        walk::only_value(&self.def.body, name).unwrap_or(expr)
+        let value = self.body.only.get(name);
+        (value.and_then(|span| walk::value_at(&self.def.body, *span))).unwrap_or(expr)
     }
 }

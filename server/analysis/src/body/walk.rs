@@ -1,7 +1,9 @@
 //! Walking the expressions of a function with the statements around them.
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Clause, Expr, ExprKind, Stmt, StmtKind};
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Clause, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 
 /// Where an expression stands.
 #[derive(Debug, Clone, Default)]
@@ -50,75 +52,87 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
     }
 }
 
-/// The only value that a local name is ever given, if nothing else binds or changes it.
-pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
-    let mut found = None;
-    let mut times = 0;
-    bindings(body, name, &mut |value| {
-        times += 1;
-        found = value;
+/// Where the values of names stand that a function gives one value only, by plain assignment.
+pub(super) fn only_values(def: &FunctionDef) -> FxHashMap<SmolStr, Span> {
+    let mut values: FxHashMap<SmolStr, Option<Span>> = FxHashMap::default();
+    for param in &def.params {
+        values.insert(param.name.name.clone(), None);
+    }
+    bindings(&def.body, &mut |name, value| {
+        let value = value.map(|v| v.span).filter(|_| !values.contains_key(name));
+        values.insert(name.clone(), value);
     });
-    found.filter(|_| times == 1)
+    (values.into_iter())
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+/// The value of an assignment that stands at a place.
+pub(super) fn value_at(body: &[Stmt], span: Span) -> Option<&Expr> {
+    let stmt = body.iter().find(|s| s.span.contains(span))?;
+    match &stmt.kind {
+        StmtKind::Assign { value, .. } => Some(value),
+        StmtKind::AnnAssign { value, .. } => value.as_ref(),
+        _ => (stmt.blocks().into_iter()).find_map(|inner| value_at(inner, span)),
+    }
+    .filter(|v| v.span == span)
 }
 
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
-fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&'a Expr>)) {
+fn bindings<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr, Option<&'a Expr>)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
                 for target in targets {
-                    if target.name() == Some(name) {
-                        visit(Some(value));
-                    } else if binds(target, name) {
-                        visit(None);
+                    match target.name() {
+                        Some(name) => visit(name, Some(value)),
+                        None => bound(target, visit),
                     }
                 }
             }
-            StmtKind::AnnAssign { target, value, .. } if target.name() == Some(name) => {
-                visit(value.as_ref());
-            }
-            StmtKind::AugAssign { target, .. } if target.name() == Some(name) => visit(None),
-            StmtKind::For { target, .. } if binds(target, name) => visit(None),
-            StmtKind::With { items, .. } => {
-                let bound = |(_, target): &(Expr, Option<Expr>)| {
-                    target.as_ref().is_some_and(|t| binds(t, name))
-                };
-                if items.iter().any(bound) {
-                    visit(None);
+            StmtKind::AnnAssign { target, value, .. } => {
+                if let Some(name) = target.name() {
+                    visit(name, value.as_ref());
                 }
             }
-            StmtKind::FunctionDef(def) if def.name.name == *name => visit(None),
+            StmtKind::AugAssign { target, .. } | StmtKind::For { target, .. } => {
+                bound(target, visit);
+            }
+            StmtKind::With { items, .. } => {
+                (items.iter().filter_map(|(_, t)| t.as_ref())).for_each(|t| bound(t, visit));
+            }
+            StmtKind::FunctionDef(def) => visit(&def.name.name, None),
             _ => {}
         }
-        let mut walrus = false;
         stmt.own_exprs(&mut |e| {
             e.walk(&mut |e| match &e.kind {
-                ExprKind::Named { target, .. } => walrus |= target.name == *name,
+                ExprKind::Named { target, .. } => visit(&target.name, None),
                 ExprKind::Comprehension { clauses, .. } => {
-                    walrus |= clauses
-                        .iter()
-                        .any(|c| matches!(c, Clause::For { target, .. } if binds(target, name)));
+                    for clause in clauses {
+                        if let Clause::For { target, .. } = clause {
+                            bound(target, visit);
+                        }
+                    }
                 }
                 _ => {}
             });
         });
-        if walrus {
-            visit(None);
-        }
         if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
             for inner in stmt.blocks() {
-                bindings(inner, name, visit);
+                bindings(inner, visit);
             }
         }
     }
 }
 
-/// Whether a target of an assignment binds a name.
-fn binds(target: &Expr, name: &SmolStr) -> bool {
+/// Calls `visit` with each name of a target of an assignment.
+fn bound<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr, Option<&'a Expr>)) {
     match &target.kind {
-        ExprKind::Name(bound) => bound == name,
-        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().any(|i| binds(i, name)),
-        ExprKind::Starred(inner) => binds(inner, name),
-        _ => false,
+        ExprKind::Name(name) => visit(name, None),
+        ExprKind::Tuple(items) | ExprKind::List(items) => {
+            items.iter().for_each(|i| bound(i, visit));
+        }
+        ExprKind::Starred(inner) => bound(inner, visit),
+        _ => {}
     }
 }
