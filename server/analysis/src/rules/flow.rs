@@ -110,7 +110,11 @@ fn any_uneven<'a>(device: &Device<'a>, body: &'a [Stmt]) -> bool {
             }
             _ => false,
         };
-        uneven || stmt.blocks().into_iter().any(|inner| any_uneven(device, inner))
+        uneven
+            || stmt
+                .blocks()
+                .into_iter()
+                .any(|inner| any_uneven(device, inner))
     })
 }
 
