@@ -304,6 +304,8 @@ mod tests {
         for body in [
             "z = ct.zeros((T,), dtype=ct.float32)  # TP409\nt = t + z",
             "t = t + ct.full((T,), 1.0, dtype=ct.float32)  # TP409",
+            "t = t + ct.zeros(SIZES[0], dtype=ct.float32)  # TP409",
+            "if n > 2:\n    t = t + ct.ones((T,), dtype=ct.float32)  # TP409",
             "m = o < n  # TP409\nt = ct.where(m, t, 0.0)",
             "t = ct.where(o + 1 < n, t, 0.0)  # TP409",
             "t = ct.where(o < n, t, ct.zeros((T,), ct.float32))  # TP409",
@@ -326,6 +328,28 @@ mod tests {
             &kernel("t = ct.where(o < n, t, 0.0)  # TP409"),
             &kernel("t = ct.where(mask, t, 0.0)").replace("    for i", "    mask = o < n\n    for i"),
         );
+    }
+
+    #[test]
+    fn a_statement_stays_where_its_block_would_be_empty() {
+        fixes(
+            &RULE,
+            &kernel("if n > 2:\n    m = o < n  # TP409\nt = t + 1"),
+            &kernel("if n > 2:\n    m = mask\nt = t + 1")
+                .replace("    for i", "    mask = o < n\n    for i"),
+        );
+        fixes(
+            &RULE,
+            &kernel("if n > 2:\n    m = o < n  # TP409\n    t = ct.where(m, t, 0.0)"),
+            &kernel("if n > 2:\n    t = ct.where(m, t, 0.0)")
+                .replace("    for i", "    m = o < n\n    for i"),
+        );
+    }
+
+    #[test]
+    fn several_statements_of_a_line_are_left_to_the_author() {
+        let (_, found) = bad(&RULE, &kernel("m = o < n; t = ct.where(m, t, 0.0)  # TP409"));
+        assert!(found[0].fixes.is_empty());
     }
 
     #[test]

@@ -172,6 +172,14 @@ mod tests {
     }
 
     #[test]
+    fn carried_by_a_loop_within_others() {
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    for r in range(n):\n        a = ct.zeros((T,), dtype=ct.float16)\n        for i in range(n):\n            a = ct.astype(ct.astype(a, ct.float32) + r, ct.float16)  # TP410\n        ct.store(y, (r,), a)\n",
+        );
+    }
+
+    #[test]
     fn silent_on_single_casts() {
         for body in [
             // One way.
