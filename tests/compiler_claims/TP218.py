@@ -1,4 +1,4 @@
-# Division: `/` against `truediv` with a rounding mode. Above each kernel: what is expected of it, and its arguments.
+# Division: `/` against `truediv` with a rounding mode. Above each kernel: what is expected of it, and its arguments. `same` and `differs`: the compiled code, compared with that of the kernel before.
 import cuda.tile as ct
 
 # expect: base

@@ -1,4 +1,4 @@
-# Sums of 16-bit floats: in 16 bits against in 32. Above each kernel: what is expected of it, and its arguments.
+# Sums of 16-bit floats: in 16 bits against in 32. Above each kernel: what is expected of it, and its arguments. `same` and `differs`: the compiled code, compared with that of the kernel before.
 import cuda.tile as ct
 
 # expect: base

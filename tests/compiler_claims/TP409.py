@@ -1,4 +1,4 @@
-# Tiles made anew in each iteration against tiles made once. Above each kernel: what is expected of it, and its arguments.
+# Tiles made anew in each iteration against tiles made once. Above each kernel: what is expected of it, and its arguments. `same` and `differs`: the compiled code, compared with that of the kernel before.
 import cuda.tile as ct
 
 # expect: base

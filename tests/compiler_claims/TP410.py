@@ -1,4 +1,4 @@
-# Casts of the same tile in each iteration against one. Above each kernel: what is expected of it, and its arguments.
+# Casts of the same tile in each iteration against one. Above each kernel: what is expected of it, and its arguments. `same` and `differs`: the compiled code, compared with that of the kernel before.
 import cuda.tile as ct
 
 # expect: base

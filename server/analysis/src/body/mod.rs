@@ -30,6 +30,8 @@ pub use walk::{Place, only_value, values, walk};
 #[derive(Debug, Default)]
 pub struct Body {
     types: FxHashMap<Span, Ty>,
+    /// Where the values of names stand that have one only.
+    only: FxHashMap<SmolStr, Span>,
     /// Parameters that are used as arrays.
     pub arrays: FxHashSet<SmolStr>,
     /// Parameters read anywhere, in nested functions and lambdas as well.
@@ -63,7 +65,9 @@ impl Body {
                 outer.insert(name.clone());
             });
         }
-        infer::infer(def, outer, constants, module)
+        let mut body = infer::infer(def, outer, constants, module);
+        body.only = walk::only_values(def);
+        body
     }
 
     /// What an expression of the function is; of one that was never reached, unknown.
@@ -166,13 +170,7 @@ impl<'a> Device<'a> {
     /// itself: `off = bid * BLOCK`, then `off`.
     pub fn follow(&self, expr: &'a Expr) -> &'a Expr {
         let Some(name) = expr.name() else { return expr };
-        if self.param(name).is_some() {
-            // What was passed is a value of its own.
-            return expr;
-        }
-        match walk::bound(&self.def.body, name) {
-            Bound::Once(value) => value,
-            _ => expr,
-        }
+        let value = self.body.only.get(name);
+        (value.and_then(|span| walk::value_at(&self.def.body, *span))).unwrap_or(expr)
     }
 }

@@ -304,3 +304,46 @@ fn what_a_name_is_given() {
     assert_eq!(given("h"), [None]);
     assert!(given("x").is_empty());
 }
+
+/// What the names that the last function of a text returns are followed to, as written.
+fn followed(code: &str) -> Vec<String> {
+    let file = FileParser::default().parse(code);
+    let item = file.items.last().unwrap();
+    let Some(StmtKind::FunctionDef(def)) = item.facts.body.first().map(|s| &s.kind) else {
+        panic!("no function in\n{code}");
+    };
+    let module = ModuleEnv::default();
+    let constants = FxHashSet::default();
+    let body = Body::of(def, &constants, &module);
+    let device = Device {
+        def,
+        body: &body,
+        module: &module,
+        is_kernel: true,
+        constants: &constants,
+    };
+    let Some(StmtKind::Return(Some(value))) = def.body.last().map(|s| &s.kind) else {
+        panic!("no return at the end of\n{code}");
+    };
+    let ExprKind::Tuple(items) = &value.kind else {
+        panic!("no tuple at the end of\n{code}");
+    };
+    let source = &code[item.span.range()];
+    items
+        .iter()
+        .map(|i| source[device.follow(i).span.range()].to_owned())
+        .collect()
+}
+
+#[test]
+fn names_are_followed_to_the_only_value_they_have() {
+    let found = followed(
+        "def k(p, q, n):\n    a = n * 2\n    b: int = n + 1\n    if n:\n        c = n - 1\n        d = 1\n    else:\n        d = 2\n    e = f = n\n    g = 1\n    g += 1\n    q = p\n    for h in n:\n        i = h\n    j, l = n\n    m = [o for o in n]\n    o = 1\n    return a, b, c, d, e, f, g, q, h, i, j, o, n, a + b\n",
+    );
+    assert_eq!(
+        found,
+        [
+            "n * 2", "n + 1", "n - 1", "d", "n", "n", "g", "q", "h", "h", "j", "o", "n", "a + b"
+        ]
+    );
+}

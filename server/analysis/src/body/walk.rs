@@ -1,7 +1,9 @@
 //! Walking the expressions of a function with the statements around them.
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Clause, Expr, ExprKind, ImportName, Stmt, StmtKind};
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Clause, Expr, ExprKind, FunctionDef, ImportName, Stmt, StmtKind};
 
 /// Where an expression stands.
 #[derive(Debug, Clone, Default)]
@@ -166,93 +168,118 @@ fn bound_by<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
     }
 }
 
+/// Where the values of names stand that a function gives one value only, by plain assignment.
+pub(super) fn only_values(def: &FunctionDef) -> FxHashMap<SmolStr, Span> {
+    let mut values: FxHashMap<&SmolStr, Option<Span>> = FxHashMap::default();
+    for param in &def.params {
+        // What was passed is a value of its own.
+        values.insert(&param.name.name, None);
+    }
+    each_binding(&def.body, &mut |name, value| {
+        let value = value.map(|v| v.span).filter(|_| !values.contains_key(name));
+        values.insert(name, value);
+    });
+    (values.into_iter())
+        .filter_map(|(name, value)| Some((name.clone(), value?)))
+        .collect()
+}
+
+/// The value of an assignment, or a part of it, that stands at a place.
+pub(super) fn value_at(body: &[Stmt], span: Span) -> Option<&Expr> {
+    let stmt = body.iter().find(|s| s.span.contains(span))?;
+    let value = match &stmt.kind {
+        StmtKind::Assign { value, .. } => value,
+        StmtKind::AnnAssign { value, .. } => value.as_ref()?,
+        _ => {
+            return (stmt.blocks().into_iter()).find_map(|inner| value_at(inner, span));
+        }
+    };
+    part_at(value, span)
+}
+
+fn part_at(value: &Expr, span: Span) -> Option<&Expr> {
+    if value.span == span {
+        return Some(value);
+    }
+    match &value.kind {
+        ExprKind::Tuple(parts) => parts.iter().find_map(|part| part_at(part, span)),
+        _ => None,
+    }
+}
+
 /// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
 /// Definitions within are not entered.
 pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(Option<&'a Expr>)) {
+    each_binding(body, &mut |bound, value| {
+        if bound == name {
+            visit(value);
+        }
+    });
+}
+
+/// As [`bindings`], for every name.
+fn each_binding<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr, Option<&'a Expr>)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
-                for target in targets {
-                    assigned(target, value, name, visit);
-                }
+                targets.iter().for_each(|t| assigned(t, Some(value), visit));
             }
-            StmtKind::AnnAssign { target, value, .. }
-                if target.name().is_some_and(|n| n == name) =>
-            {
-                visit(value.as_ref());
+            StmtKind::AnnAssign { target, value, .. } => assigned(target, value.as_ref(), visit),
+            StmtKind::AugAssign { target, .. } | StmtKind::For { target, .. } => {
+                assigned(target, None, visit);
             }
-            StmtKind::AugAssign { target, .. } if target.name().is_some_and(|n| n == name) => {
-                visit(None)
-            }
-            StmtKind::For { target, .. } if binds(target, name) => visit(None),
             StmtKind::With { items, .. } => {
-                let bound = |(_, target): &(Expr, Option<Expr>)| {
-                    target.as_ref().is_some_and(|t| binds(t, name))
-                };
-                if items.iter().any(bound) {
-                    visit(None);
-                }
+                let targets = items.iter().filter_map(|(_, target)| target.as_ref());
+                targets.for_each(|t| assigned(t, None, visit));
             }
-            StmtKind::FunctionDef(def) if def.name.name == name => visit(None),
-            StmtKind::ClassDef(class) if class.name.name == name => visit(None),
+            StmtKind::FunctionDef(def) => visit(&def.name.name, None),
+            StmtKind::ClassDef(class) => visit(&class.name.name, None),
             StmtKind::Import(names) | StmtKind::ImportFrom { names, .. } => {
-                let bound = |n: &ImportName| n.alias.as_ref().unwrap_or(&n.name).name == name;
-                if names.iter().any(bound) {
-                    visit(None);
+                for name in names {
+                    visit(&name.alias.as_ref().unwrap_or(&name.name).name, None);
                 }
             }
             _ => {}
         }
-        let mut walrus = false;
         stmt.own_exprs(&mut |e| {
             e.walk(&mut |e| match &e.kind {
-                ExprKind::Named { target, .. } => walrus |= target.name == name,
+                ExprKind::Named { target, .. } => visit(&target.name, None),
                 ExprKind::Comprehension { clauses, .. } => {
-                    walrus |= clauses
-                        .iter()
-                        .any(|c| matches!(c, Clause::For { target, .. } if binds(target, name)));
+                    for clause in clauses {
+                        if let Clause::For { target, .. } = clause {
+                            assigned(target, None, visit);
+                        }
+                    }
                 }
                 _ => {}
             });
         });
-        if walrus {
-            visit(None);
-        }
         if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
             for inner in stmt.blocks() {
-                bindings(inner, name, visit);
+                each_binding(inner, visit);
             }
         }
     }
 }
 
-/// What an assignment gives a name: of `a, b = x, y`, to each its own.
+/// What an assignment gives its names: of `a, b = x, y`, to each its own.
 fn assigned<'a>(
-    target: &Expr,
-    value: &'a Expr,
-    name: &str,
-    visit: &mut dyn FnMut(Option<&'a Expr>),
+    target: &'a Expr,
+    value: Option<&'a Expr>,
+    visit: &mut dyn FnMut(&'a SmolStr, Option<&'a Expr>),
 ) {
-    if target.name().is_some_and(|n| n == name) {
-        return visit(Some(value));
-    }
-    match (&target.kind, &value.kind) {
-        (ExprKind::Tuple(targets), ExprKind::Tuple(values)) if targets.len() == values.len() => {
-            for (target, value) in targets.iter().zip(values) {
-                assigned(target, value, name, visit);
+    match &target.kind {
+        ExprKind::Name(name) => visit(name, value),
+        ExprKind::Tuple(targets) | ExprKind::List(targets) => {
+            let values = match value.map(|v| &v.kind) {
+                Some(ExprKind::Tuple(values)) if values.len() == targets.len() => values.as_slice(),
+                _ => &[],
+            };
+            for (i, target) in targets.iter().enumerate() {
+                assigned(target, values.get(i), visit);
             }
         }
-        _ if binds(target, name) => visit(None),
+        ExprKind::Starred(inner) => assigned(inner, None, visit),
         _ => {}
-    }
-}
-
-/// Whether a target of an assignment binds a name.
-fn binds(target: &Expr, name: &str) -> bool {
-    match &target.kind {
-        ExprKind::Name(bound) => bound == name,
-        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().any(|i| binds(i, name)),
-        ExprKind::Starred(inner) => binds(inner, name),
-        _ => false,
     }
 }

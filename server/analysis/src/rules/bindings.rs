@@ -83,3 +83,58 @@ pub(super) fn target_names(target: &Expr, bind: &mut dyn FnMut(&SmolStr)) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tileperf_syntax::FileParser;
+
+    use super::{bound, values};
+
+    fn names(text: &str) -> Vec<String> {
+        let file = FileParser::default().parse(text);
+        let mut all: Vec<String> = (file.items.iter())
+            .flat_map(|i| bound(&i.facts.body))
+            .map(|n| n.to_string())
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn every_statement_that_binds() {
+        for (text, bound) in [
+            ("a = 1", vec!["a"]),
+            ("a, (b, *c) = d", vec!["a", "b", "c"]),
+            ("[a, b] = c", vec!["a", "b"]),
+            ("a[0] = b", vec![]),
+            ("a: int = 1", vec!["a"]),
+            ("a: int", vec![]),
+            ("a += 1", vec!["a"]),
+            ("for a in b:\n    c = 1", vec!["a", "c"]),
+            ("while b:\n    c = 1\nelse:\n    d = 1", vec!["c", "d"]),
+            ("with a as b:\n    c = 1", vec!["b", "c"]),
+            (
+                "if (a := b):\n    c = 1\nelif d:\n    e = 1\nelse:\n    f = 1",
+                vec!["a", "c", "e", "f"],
+            ),
+            ("def a():\n    b = 1", vec!["a"]),
+            ("class A:\n    b = 1", vec![]),
+            ("import a", vec!["a"]),
+            ("import a as b", vec!["b"]),
+            ("from a import b, c as d", vec!["b", "d"]),
+            ("try:\n    a = 1\nfinally:\n    b = 1", vec!["a", "b"]),
+        ] {
+            assert_eq!(names(text), bound, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_name() {
+        let text = "if b:\n    a = 1\nelse:\n    a = c = 2\nd = 3\na += 4\n";
+        let file = FileParser::default().parse(text);
+        let found: usize = (file.items.iter())
+            .map(|i| values(&i.facts.body, &"a".into()).len())
+            .sum();
+        assert_eq!(found, 2);
+    }
+}

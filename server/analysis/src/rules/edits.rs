@@ -40,3 +40,43 @@ pub(super) fn add_argument<'t>(edits: Edits<'t>, call: &Expr, argument: &str) ->
         edits.insert(end, format!(",\n{indent}{argument}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tileperf_syntax::FileParser;
+    use tileperf_syntax::ast::StmtKind;
+
+    use super::add_argument;
+    use crate::rewrite::{self, Edits};
+
+    fn added(text: &str) -> String {
+        let file = FileParser::default().parse(text);
+        let body = &file.items[0].facts.body;
+        let StmtKind::Expr(call) = &body[0].kind else {
+            panic!("no call in {text}");
+        };
+        let edits = add_argument(Edits::new(text), call, "z=1").finish();
+        rewrite::apply(text, &edits).unwrap()
+    }
+
+    #[test]
+    fn goes_behind_the_last_argument() {
+        for (before, after) in [
+            ("f()", "f(z=1)"),
+            ("f(x)", "f(x, z=1)"),
+            ("f(x, y=2)", "f(x, y=2, z=1)"),
+            ("f(x, (y,))", "f(x, (y,), z=1)"),
+            ("f(x,)", "f(x, z=1)"),
+            ("f(\n    x, y\n)", "f(\n    x, y, z=1\n)"),
+            ("f(\n    x,\n    y\n)", "f(\n    x,\n    y,\n    z=1\n)"),
+            (
+                "f(\n    x,\n    y=2,\n)",
+                "f(\n    x,\n    y=2,\n    z=1,\n)",
+            ),
+            ("f(\n    x,  # why\n)", "f(\n    x,\n    z=1,  # why\n)"),
+            ("f(\r\n  x,\r\n)", "f(\r\n  x,\r\n  z=1,\r\n)"),
+        ] {
+            assert_eq!(added(before), after);
+        }
+    }
+}

@@ -84,6 +84,9 @@ struct Flow<'a, 'd> {
 /// Reads of names that only some branches of an `if` bind, where the condition is decided when the
 /// kernel runs. The first read of each.
 pub(super) fn undefined(device: &Device<'_>) -> Vec<Undefined> {
+    if !any_uneven(device, &device.def.body) {
+        return Vec::new();
+    }
     let mut flow = Flow {
         device,
         states: States::default(),
@@ -94,6 +97,25 @@ pub(super) fn undefined(device: &Device<'_>) -> Vec<Undefined> {
     }
     flow.block(&device.def.body);
     flow.found
+}
+
+/// Whether an `if` that is decided at run time binds a name in some branches only.
+fn any_uneven<'a>(device: &Device<'a>, body: &'a [Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        let uneven = match &stmt.kind {
+            StmtKind::If { branches, orelse } => {
+                let first = bound(orelse);
+                branches.iter().any(|(_, body)| bound(body) != first)
+                    && branches.iter().all(|(test, _)| is_runtime(device, test))
+            }
+            _ => false,
+        };
+        uneven
+            || stmt
+                .blocks()
+                .into_iter()
+                .any(|inner| any_uneven(device, inner))
+    })
 }
 
 impl<'a> Flow<'a, '_> {

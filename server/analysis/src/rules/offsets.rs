@@ -4,7 +4,6 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use crate::body::{Const, Device, Ty};
-use crate::rules::flow::is_runtime_value;
 
 /// How many names are followed before giving up.
 const HOPS: u32 = 8;
@@ -118,15 +117,14 @@ fn width<'a>(device: &Device<'a>, term: &'a Expr) -> Option<&'a Expr> {
 
 /// Differs from block to block, or comes from memory.
 fn varies<'a>(device: &Device<'a>, expr: &'a Expr, hops: u32) -> bool {
-    if is_runtime_value(device, expr) {
-        return true;
-    }
+    let differs = |e: &Expr| match device.ty(e) {
+        Ty::Scalar { block } => *block,
+        Ty::Tile(tile) => !tile.sources.is_empty(),
+        _ => false,
+    };
     let mut found = false;
     expr.walk(&mut |e| {
-        found |= is_runtime_value(device, e)
-            || device
-                .call(e)
-                .is_some_and(|c| matches!(c.name.as_str(), "bid" | "load" | "gather"));
+        found |= differs(e);
         if hops > 0 && !found && e.name().is_some() {
             let followed = device.follow(e);
             found |= followed.span != e.span && varies(device, followed, hops - 1);

@@ -303,6 +303,7 @@ mod tests {
             "for i in ct.static_iter(range(4)):\n    break  # TP214",
             "for i in ct.static_iter(range(4)):\n    if i == 2:\n        continue  # TP214",
             "z = [1, 2]  # TP214",
+            "z = pair[0]([1])  # TP214",
             "z = {1: 2}  # TP214",
             "z = {1, 2}  # TP214",
             "z = [i for i in range(4)]  # TP214",
@@ -343,6 +344,9 @@ mod tests {
         let start = "z = ct.arange(T, dtype=ct.int32, start=4)  # TP214";
         bad_for(&RULE, &kernel(start), &before(5));
         good(&RULE, &kernel(&start.replace("  # TP214", "")));
+        let step = "z = ct.arange(T, step=2, dtype=ct.int32)  # TP214";
+        bad_for(&RULE, &kernel(step), &before(5));
+        good_for(&RULE, &kernel("z = helper(t, start=1)\nz = ct.arange(T, dtype=ct.int32)"), &before(5));
         let all = "z = tuple(i for i in ct.static_iter(range(4)))  # TP214";
         bad_for(&RULE, &kernel(all), &before(5));
         good(&RULE, &kernel(&all.replace("  # TP214", "")));
@@ -363,6 +367,7 @@ mod tests {
             "for i in ct.static_iter([1, 2]):\n    t = t + i",
             "if T > 64:\n    raise ct.static_exception(ValueError([T]))",
             "while n > 0:\n    n = n - 1\n    continue",
+            "for i in pair:\n    break",
             "z: int = 4",
             "print(f\"{n}\")",
             "z = t if T > 8 else t * 2",

@@ -147,6 +147,18 @@ mod tests {
     }
 
     #[test]
+    fn eight_bits_in_the_name_of_a_parameter() {
+        bad(
+            &RULE,
+            "@ct.kernel\ndef quantize(x, q, fp8_limit, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,))\n    scale = ct.max(t)\n    ct.store(q, (0,), t / scale)  # TP218\n",
+        );
+        good(
+            &RULE,
+            "@ct.kernel\ndef quantize(x, q, limit, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,))\n    scale = ct.max(t)\n    ct.store(q, (0,), t / scale)\n",
+        );
+    }
+
+    #[test]
     fn a_scale_that_is_rounded_on_the_way() {
         bad(
             &RULE,

@@ -198,6 +198,40 @@ mod tests {
     }
 
     #[test]
+    fn along_any_axis_and_in_any_loop() {
+        let kernel = |body: &str| {
+            format!(
+                "@ct.kernel\ndef k(x, y, n: int, S: ct.Constant[int], T: ct.Constant[int]):\n    i = ct.bid(0)\n    {}\n",
+                body.replace('\n', "\n    ")
+            )
+        };
+        for body in [
+            "t = ct.load(x, (i, 0), (S, T))  # TP219\nct.store(y, (0,), ct.sum(t, axis=0))",
+            "t = ct.load(x, (0, i), (S, T))  # TP219\nct.store(y, (0,), ct.sum(t, axis=(0, 1)))",
+            "t = ct.load(x, (0, i), (S, T))  # TP219\nct.store(y, (0,), ct.sum(t, axis=None))",
+            "while i < n:\n    t = ct.load(x, (i,), (T,))  # TP219\n    ct.store(y, (0,), ct.sum(t))\n    i += ct.num_blocks(0)",
+        ] {
+            bad(&RULE, &kernel(body));
+        }
+        // What is masked is as wide as something else.
+        good(
+            &RULE,
+            &kernel("t = ct.load(x, (i, 0), (1, T))\nm = ct.arange(S, dtype=ct.int32) < n\nu = ct.load(x, (i, i), (1, S), padding_mode=ct.PaddingMode.ZERO)\nct.store(y, (0,), ct.sum(t))"),
+        );
+    }
+
+    #[test]
+    fn the_message_says_where_tma_does_not_help() {
+        let kernel = |tma: &str| {
+            format!("@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,){tma})  # TP219\n    ct.store(y, (0,), ct.sum(t))\n")
+        };
+        for (tma, says) in [(", allow_tma=True", true), (", allow_tma=False", false), ("", false)] {
+            let (_, found) = bad(&RULE, &kernel(tma));
+            assert_eq!(found[0].message.contains("sm_80"), says);
+        }
+    }
+
+    #[test]
     fn one_tile_a_row_when_the_kernel_masks_that_width() {
         bad(
             &RULE,

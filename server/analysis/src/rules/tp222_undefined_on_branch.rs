@@ -101,6 +101,7 @@ mod tests {
             "if T > 8:\n    a = 1\nif F:\n    ct.store(y, 0, a)",
             "if x.dtype == ct.float32:\n    a = 1\nct.store(y, 0, a)",
             "if n is None:\n    a = 1\nct.store(y, 0, a)",
+            "if i == 0:\n    b = 1\nelif F:\n    a = 1\nelse:\n    a = 2\nct.store(y, 0, a)",
             "if F or i > 0:\n    a = 1\nct.store(y, 0, a)",
             "if i > 0:\n    a = 1\nif F:\n    ct.store(y, 0, a)",
             "if i > 0:\n    a = 1\nct.store(y, 0, a if F else 0)",

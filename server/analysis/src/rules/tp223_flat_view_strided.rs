@@ -88,7 +88,6 @@ fn flat_view(expr: &Expr) -> Option<&SmolStr> {
         return None;
     };
     let minus_one = |e: &Expr| match &e.kind {
-        ExprKind::Int(value) => *value == -1,
         ExprKind::Unary { op, operand } => {
             op == "-" && matches!(operand.kind, ExprKind::Int(1))
         }
@@ -314,6 +313,8 @@ mod tests {
             "z = torch.empty(8)\nct.launch(s, (1,), k, (z.view(-1), y, 8))",
             "ct.launch(s, (1,), k, (x.view(-1, 8), y, 8))",
             "ct.launch(s, (1,), k, (x.reshape(-1), y, 8))",
+            "ct.launch(s, (1,), k, (x.view(8), y, x.view(-2)))",
+            "ct.launch(s, (1,), k, (x.view(dtype=-1), y, 8))",
             "flat = x.view(-1)\nprint(flat)\nct.launch(s, (1,), k, (x, y, 8))",
             "flat = x.view(-1)\nprint(flat)",
         ] {

@@ -72,6 +72,10 @@ mod tests {
             "for j in range(n):\n        ct.scatter(y, i * s + j * B + c, v)  # TP225",
             "r = i * C + ct.arange(C, dtype=ct.int32)\n    o = r[:, None] * s + c[None, :]\n    ct.scatter(y, o, v)  # TP225",
             "ct.scatter(y, i * C + c, v)  # TP225",
+            "ct.scatter(y, i * 48 + ct.arange(64, dtype=ct.int32), v)  # TP225",
+            "ct.scatter(y, ct.expand_dims(i * s + c, 0), v)  # TP225",
+            "ct.scatter(y, ct.add(i * s, ct.astype(c, ct.int64)), v)  # TP225",
+            "for j in range(0, n):\n        ct.scatter(y, i * s + j * B + c, v)  # TP225",
         ] {
             bad(&RULE, &kernel(body));
         }
@@ -85,6 +89,9 @@ mod tests {
             "ct.scatter(y, (i, c), v)",
             "ct.scatter(y, i * B + c, v)",
             "ct.scatter(y, c, v)",
+            "ct.scatter(y, n + c, v)",
+            "ct.scatter(y, i * 64 + ct.arange(64, dtype=ct.int32), v)",
+            "for j in range(i, n, ct.num_blocks(0)):\n        ct.scatter(y, i * s + j * B + c, v)",
             "ct.scatter(y, i, 1)",
             "ct.scatter(y, i * s + ct.arange(1, dtype=ct.int32), 1)",
             // Several blocks a row: the host pads the rows.

@@ -242,6 +242,16 @@ mod tests {
         ] {
             good(&RULE, &format!("@ct.kernel({hints}){BODY}"));
         }
+        // Values and hints that something else makes of them.
+        for call in [
+            "k.replace_hints(occupancy=pick(64))",
+            "k.replace_hints(**{\"occupancy\": 64})",
+            "ct.tune.exhaustive_search(s, s, kernel=k, args_fn=lambda c: {\"occupancy\": 64}, hints_fn=None)",
+            "ct.tune.exhaustive_search(s, s, kernel=k, hints_fn=lambda c: plan(occupancy=64))",
+            "sweep(s, hints_fn=lambda c: {\"occupancy\": 64})",
+        ] {
+            good(&RULE, &format!("@ct.kernel{BODY}\ndef run(s):\n    return {call}\n"));
+        }
         // A parameter of the same name as a constant; another object's keyword.
         good(
             &RULE,

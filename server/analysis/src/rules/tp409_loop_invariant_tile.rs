@@ -1,6 +1,6 @@
 //! Tiles made anew in each iteration of a loop.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
@@ -48,17 +48,21 @@ rule! {
     Device(check)
 }
 
+/// What is asked of a loop for each expression in it.
+struct Around {
+    hot: bool,
+    changed: FxHashSet<SmolStr>,
+}
+
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
+    let mut loops: FxHashMap<Span, Around> = FxHashMap::default();
     let mut done: Vec<Span> = Vec::new();
     let mut accumulators: Vec<Span> = Vec::new();
     walk(&device.def.body, &mut |expr, place| {
         let Some(around) = place.loops().last() else {
             return;
         };
-        if done.iter().any(|s| s.contains(expr.span)) || !is_hot(device, around) {
-            return;
-        }
         // Where a product starts from: that zero costs nothing.
         if let Some(call) = device.call(expr)
             && matches!(call.name.as_str(), "mma" | "mma_scaled")
@@ -66,27 +70,36 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
             let place = if call.name == "mma" { 2 } else { 4 };
             accumulators.extend(call.arg(place, "acc").map(|e| e.span));
         }
-        let Some(tile) = device.tile(expr) else {
-            return;
-        };
-        let made = tile.constant || (tile.mask && tile.sources.is_empty());
-        if !made || !is_made(device, expr) || is_one(tile) || accumulators.contains(&expr.span) {
+        if !is_candidate(device, expr) || accumulators.contains(&expr.span) {
             return;
         }
-        let changed = changed(around);
-        if !is_invariant(device, expr, &changed) || is_start(expr, place, &changed, around) {
-            done.extend(is_start(expr, place, &changed, around).then_some(expr.span));
+        let known = loops.entry(around.span).or_insert_with(|| Around {
+            hot: is_hot(device, around),
+            changed: changed(around),
+        });
+        if !known.hot || done.iter().any(|s| s.contains(expr.span)) {
             return;
         }
-        done.push(expr.span);
-        report(at, expr, tile, around, place, out);
+        if is_start(expr, place, &known.changed, around) {
+            done.push(expr.span);
+        } else if is_invariant(device, expr, &known.changed) {
+            done.push(expr.span);
+            report(at, expr, around, place, out);
+        }
     });
+}
+
+/// A tile of constants or a mask, of more than one element, that is made here.
+fn is_candidate(device: &Device<'_>, expr: &Expr) -> bool {
+    device.tile(expr).is_some_and(|tile| {
+        let made = tile.constant || (tile.mask && tile.sources.is_empty());
+        made && !is_one(tile) && is_made(device, expr)
+    })
 }
 
 fn report<'a>(
     at: &DeviceContext<'a>,
     expr: &'a Expr,
-    tile: &Tile,
     around: &'a Stmt,
     place: &Place<'a>,
     out: &mut Findings<'_>,
@@ -98,7 +111,7 @@ fn report<'a>(
         expr.span,
         format!("{quoted} is the same in every iteration; make it before the loop"),
     );
-    let name = fresh(at, expr, tile);
+    let name = fresh(at, expr);
     let edits = Edits::new(at.text);
     let edits = match place.stmt().map(|s| (s, &s.kind)) {
         // The whole of a statement that is the only one to bind its name.
@@ -141,10 +154,10 @@ fn has_siblings(body: &[Stmt], stmt: &Stmt) -> bool {
 }
 
 /// A name that the function does not know yet.
-fn fresh(at: &DeviceContext<'_>, expr: &Expr, tile: &Tile) -> String {
+fn fresh(at: &DeviceContext<'_>, expr: &Expr) -> String {
     let base = match at.device.call(expr) {
         Some(call) => call.name.to_string(),
-        None if tile.mask => "mask".to_owned(),
+        None if at.device.tile(expr).is_some_and(|t| t.mask) => "mask".to_owned(),
         None => "tile".to_owned(),
     };
     let mut taken: FxHashSet<SmolStr> = bindings::bound(&at.device.def.body);
@@ -291,6 +304,8 @@ mod tests {
         for body in [
             "z = ct.zeros((T,), dtype=ct.float32)  # TP409\nt = t + z",
             "t = t + ct.full((T,), 1.0, dtype=ct.float32)  # TP409",
+            "t = t + ct.zeros(SIZES[0], dtype=ct.float32)  # TP409",
+            "if n > 2:\n    t = t + ct.ones((T,), dtype=ct.float32)  # TP409",
             "m = o < n  # TP409\nt = ct.where(m, t, 0.0)",
             "t = ct.where(o + 1 < n, t, 0.0)  # TP409",
             "t = ct.where(o < n, t, ct.zeros((T,), ct.float32))  # TP409",
@@ -313,6 +328,28 @@ mod tests {
             &kernel("t = ct.where(o < n, t, 0.0)  # TP409"),
             &kernel("t = ct.where(mask, t, 0.0)").replace("    for i", "    mask = o < n\n    for i"),
         );
+    }
+
+    #[test]
+    fn a_statement_stays_where_its_block_would_be_empty() {
+        fixes(
+            &RULE,
+            &kernel("if n > 2:\n    m = o < n  # TP409\nt = t + 1"),
+            &kernel("if n > 2:\n    m = mask\nt = t + 1")
+                .replace("    for i", "    mask = o < n\n    for i"),
+        );
+        fixes(
+            &RULE,
+            &kernel("if n > 2:\n    m = o < n  # TP409\n    t = ct.where(m, t, 0.0)"),
+            &kernel("if n > 2:\n    t = ct.where(m, t, 0.0)")
+                .replace("    for i", "    m = o < n\n    for i"),
+        );
+    }
+
+    #[test]
+    fn several_statements_of_a_line_are_left_to_the_author() {
+        let (_, found) = bad(&RULE, &kernel("m = o < n; t = ct.where(m, t, 0.0)  # TP409"));
+        assert!(found[0].fixes.is_empty());
     }
 
     #[test]

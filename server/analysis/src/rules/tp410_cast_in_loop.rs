@@ -9,7 +9,7 @@ use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
 
 rule! {
-    /// A loop casts what it carries from one iteration to the next there and back.
+    /// A loop casts a tile, or what it carries from one iteration to the next, there and back.
     ///
     /// Each iteration pays two conversions, and rounds to the narrower dtype once more than needed.
     /// Carry the wider dtype and cast once, after the loop. A cast of something that the loop only reads
@@ -42,6 +42,13 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
     let mut back = Vec::new();
     walk(&device.def.body, &mut |expr, place| {
+        if place.in_loop() && let Some(tile) = there_and_back(device, expr) {
+            out.push(
+                expr.span,
+                format!("`{}` is cast there and back in every iteration", at.source(tile.span)),
+            );
+            return;
+        }
         if let Some(around) = place.loops().last()
             && let Some(StmtKind::Assign { targets, value }) = place.stmt().map(|s| &s.kind)
             && value.span == expr.span
@@ -78,6 +85,14 @@ fn cast<'a>(device: &Device<'a>, expr: &'a Expr) -> Option<(&'a Expr, &'a Dtype)
         Ty::Dtype(dtype) => Some((inner, dtype)),
         _ => None,
     }
+}
+
+/// The tile of a cast of a cast, if it has the dtype at the end from the beginning.
+fn there_and_back<'a>(device: &Device<'a>, expr: &'a Expr) -> Option<&'a Expr> {
+    let (inner, end) = cast(device, expr)?;
+    let (tile, between) = cast(device, device.follow(inner))?;
+    let begin = &device.tile(tile)?.dtype;
+    (begin == end && between != end && *end != Dtype::Unknown).then_some(tile)
 }
 
 /// The name is bound before the loop and so holds what the iteration before left.
@@ -146,12 +161,22 @@ mod tests {
     #[test]
     fn directly_or_through_a_name() {
         for body in [
+            "b = ct.astype(ct.astype(t, ct.float32), x.dtype)  # TP410\na = a + b",
+            "h = ct.astype(t, ct.float16)\nb = h.astype(t.dtype)  # TP410\na = a + b",
             "a = ct.astype(ct.astype(a, ct.float32) * 2 + t, ct.bfloat16)  # TP410",
             "a = (a.astype(ct.float32) + t).astype(ct.bfloat16)  # TP410",
             "f = ct.astype(a, ct.float32) + t\na = f.astype(y.dtype)  # TP410",
         ] {
             bad(&RULE, &kernel(body));
         }
+    }
+
+    #[test]
+    fn carried_by_a_loop_within_others() {
+        bad(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    for r in range(n):\n        a = ct.zeros((T,), dtype=ct.float16)\n        for i in range(n):\n            a = ct.astype(ct.astype(a, ct.float32) + r, ct.float16)  # TP410\n        ct.store(y, (r,), a)\n",
+        );
     }
 
     #[test]
@@ -164,6 +189,7 @@ mod tests {
             "p = ct.astype(t, ct.float32)\np = ct.astype(p * 2, ct.bfloat16)\na = a + p",
             // Only read.
             "a = a + ct.astype(w, ct.bfloat16)",
+            "b = ct.astype(ct.astype(t, ct.float16), ct.float32)\na = a + b",
             // The same dtype.
             "a = ct.astype(ct.astype(a, ct.bfloat16) + t, ct.bfloat16)",
         ] {
