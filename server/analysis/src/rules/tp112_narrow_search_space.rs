@@ -100,7 +100,7 @@ fn lacking(file: &FileContext<'_>, searched: &Searched<'_>) -> Option<(Vec<Arch>
     let mut found: Option<(Vec<Arch>, String)> = None;
     for (arch, space) in searched.known() {
         // sm_120 and sm_121 multiply from registers: nothing for two blocks to share.
-        if arch < Arch::Sm100 || arch.tensor_cores() < TensorCores::Sm100 {
+        if arch.tensor_cores() < TensorCores::Sm100 {
             continue;
         }
         let lacks = lacks(space, told);
@@ -184,6 +184,7 @@ fn names_num_ctas(file: &FileContext<'_>, searched: &Searched<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::RULE;
+    use crate::arch::Arch;
     use crate::rules::testing::{bad, good};
 
     /// A kernel that multiplies in a helper, or one that only copies.
@@ -219,7 +220,7 @@ mod tests {
             let (_, found) = bad(&RULE, &code(&format!("SPACE = {space}  # TP112\n"), "matmul"));
             let message = &found[0].message;
             assert!(message.contains(said) && message.starts_with("`SPACE`"), "{message}");
-            assert!(found[0].archs.iter().all(|a| matches!(a.sm(), 100 | 103)));
+            assert_eq!(found[0].archs, [Arch::Sm100, Arch::Sm103]);
         }
     }
 

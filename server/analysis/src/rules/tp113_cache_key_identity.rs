@@ -270,7 +270,10 @@ mod tests {
             "(x.shape, torch.device('cuda'))",
             "(*x.shape, [id(y) for y in ys])",
         ] {
-            bad(&RULE, &code(&format!("{key}  # TP113")));
+            let code = code(&format!("{key}  # TP113"));
+            bad(&RULE, &code);
+            // Another search in the file changes nothing.
+            bad(&RULE, &format!("{code}\nexhaustive_search(c, s, g, k, a)\n"));
         }
     }
 
@@ -317,6 +320,7 @@ mod tests {
             "(x.shape, x.data_ptr() % 16 == 0)",
             "(x.shape, x.data_ptr() % 16)",
             "(id(my_kernel), x.shape)",
+            "(ids[0](x), x.shape)",
             "(len(ys), flag)",
         ] {
             good(&RULE, &code(key));

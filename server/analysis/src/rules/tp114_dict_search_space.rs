@@ -138,6 +138,8 @@ mod tests {
             ("SPACE = {'a': C(1)}\n", "list(SPACE.values())"),
             ("", "{(64, 64): 1, (64, 128): 2}"),
             ("", "{(64, 64): 1, 'other': 2}"),
+            ("", "{**BASE, 'T': [64]}"),
+            ("def space(n):\n    if n:\n        return {'T': [64]}\n    return [C(64)]\n\n", "space(1)"),
             ("", "[dict(T=64), dict(T=128)]"),
             ("", "[{'T': t} for t in (64, 128)]"),
             ("", "dict(zip(KEYS, VALUES))"),
@@ -146,6 +148,13 @@ mod tests {
         ] {
             good(&RULE, &with(before, space));
         }
+        // A name of the function's own, given twice.
+        good(
+            &RULE,
+            &format!(
+                "{IMPORT}space = {{'T': [64]}}\ndef tune(n):\n    space = [C(64)]\n    if n:\n        space = [C(128)]\n    return exhaustive_search(space, s, g, k, a)\n"
+            ),
+        );
         // Which of the two is not known.
         good(
             &RULE,

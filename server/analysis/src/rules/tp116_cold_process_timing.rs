@@ -282,6 +282,7 @@ mod tests {
         silent("t = now()\nload()\nprint(now() - t)\nop(x)\n");
         silent("def load():\n    return torch.load(p)\n\nt = now()\nload()\nprint(now() - t)\n");
         silent("print(now())\nop(x)\n");
+        silent("stream().record(1)\nop(x)\nstream().record(2)\n");
         silent("clocks[0]()\nop(x)\nclocks[1]()\n");
         silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
         silent("stream.record(op)\nop(x)\nlog.record(1)\n");

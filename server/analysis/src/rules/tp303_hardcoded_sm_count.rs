@@ -253,6 +253,7 @@ mod tests {
             "num_sms = 132 * 2  # TP303",
             "class Op:\n    sms = 152  # TP303\n    def __init__(self):\n        self.num_sms = 64  # TP303",
             "if big:\n    num_sms = 132  # TP303",
+            "if small:\n    num_sms = ask()\nelse:\n    num_sms = 132  # TP303",
             "DEFAULT_NUM_SMS = 160  # TP303",
             "def f():\n    def g():\n        n_sms = 108  # TP303",
         ] {

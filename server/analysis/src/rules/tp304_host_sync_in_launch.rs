@@ -204,6 +204,7 @@ mod tests {
             "    n = lens.sum().item() if key else 1  # TP304",
             "    if n is None:\n        n = lens.max().item()  # TP304",
             "    if lens.sum().item() == 0:  # TP304\n        return out",
+            "    if key:\n        n = lens.max().item()  # TP304\n        ct.launch(s, (1,), k, (x, out, n))\n        return out",
             "    assert lens.max().item() < 9, 'too long'  # TP304",
         ] {
             bad(&RULE, &code(before));

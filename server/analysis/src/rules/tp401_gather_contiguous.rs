@@ -300,6 +300,7 @@ mod tests {
             "(row, cols[:n])",
             "(row, cols[::2])",
             "unknown(cols)",
+            "(lookup(n), cols)",
             "(ct.load(idx, (row,), (B,)), cols)",
             "(max(cols, 1), cols * 2)",
             "(ct.full((B,), cols, ct.int32), row)",
