@@ -1,11 +1,14 @@
 //! More configurations than anybody wants to wait for.
 
-use super::tuning::spaces::{Taken, listed, searches_of, taken};
+use tileperf_syntax::Span;
+
+use super::tuning::search_call::SearchCall;
+use super::tuning::spaces::{Taken, listed, searches_of, taken, taken_by_name};
 use crate::arch::Arch;
 use crate::eval::{Note, SpaceCount};
 use crate::model::SpaceRef;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, Links};
+use crate::rules::{FileContext, Findings, Links, SpaceFacts};
 
 rule! {
     /// A search space has more than 30 configurations on one architecture.
@@ -63,29 +66,55 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
         let Some(facts) = links.space(&SpaceRef::Local(number)) else {
             continue;
         };
-        let counts = facts.by_arch.iter().map(|(arch, s)| (*arch, &s.count));
-        let large: Vec<(Arch, &SpaceCount)> = counts.filter(|(_, c)| is_large(c)).collect();
-        let Some(most) = large.iter().filter_map(|(_, c)| c.max).max() else {
-            continue;
-        };
-        let surely = taken.contains(&Taken::Whole) && large.iter().all(|(_, c)| c.min > MOST);
-        let archs: Vec<Arch> = large.iter().map(|(arch, _)| *arch).collect();
-        let name = if space.name.is_empty() {
-            "the search space".to_owned()
-        } else {
-            format!("`{}`", space.name)
-        };
-        let gives = if surely { "has" } else { "may have" };
-        let described = out.push(
-            space.name_span,
-            format!(
-                "{name} {gives} {most} configurations on {}, each of which is compiled and timed; {MOST} are plenty",
-                listed(&archs, facts.by_arch.len())
-            ),
-        );
-        if archs.len() < facts.by_arch.len() {
-            described.archs(archs);
+        let whole = taken.contains(&Taken::Whole);
+        report(&space.name, space.name_span, whole, &facts, out);
+    }
+    imported(file, links, out);
+}
+
+/// Spaces of other files, at the searches that take them.
+fn imported(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
+    for search in file.model.searches.iter().filter(|s| !s.stale) {
+        for space in &search.spaces {
+            let SpaceRef::Imported(path) = space else {
+                continue;
+            };
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let how = SearchCall::of(file, search).map(|call| taken_by_name(&call, name));
+            let whole = match how {
+                Some(Taken::Whole) => true,
+                Some(Taken::Filtered) => false,
+                _ => continue,
+            };
+            if let Some(facts) = links.space(space) {
+                report(name, search.space_span, whole, &facts, out);
+            }
         }
+    }
+}
+
+fn report(name: &str, at: Span, whole: bool, facts: &SpaceFacts, out: &mut Findings<'_>) {
+    let counts = facts.by_arch.iter().map(|(arch, s)| (*arch, &s.count));
+    let large: Vec<(Arch, &SpaceCount)> = counts.filter(|(_, c)| is_large(c)).collect();
+    let Some(most) = large.iter().filter_map(|(_, c)| c.max).max() else {
+        return;
+    };
+    let surely = whole && large.iter().all(|(_, c)| c.min > MOST);
+    let archs: Vec<Arch> = large.iter().map(|(arch, _)| *arch).collect();
+    let name = match name {
+        "" => "the search space".to_owned(),
+        name => format!("`{name}`"),
+    };
+    let gives = if surely { "has" } else { "may have" };
+    let described = out.push(
+        at,
+        format!(
+            "{name} {gives} {most} configurations on {}, each of which is compiled and timed; {MOST} are plenty",
+            listed(&archs, facts.by_arch.len())
+        ),
+    );
+    if archs.len() < facts.by_arch.len() {
+        described.archs(archs);
     }
 }
 

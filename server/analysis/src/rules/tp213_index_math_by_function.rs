@@ -38,7 +38,7 @@ rule! {
     ///     i = ct.bid(0)
     ///     ct.store(x, (i,), ct.mul(ct.load(x, (i,), (BLOCK,)), 2.0))
     /// ```
-    TP213 "index-math-by-function" Warning,
+    TP213 "index-math-by-function" Hint,
     Device(check)
 }
 

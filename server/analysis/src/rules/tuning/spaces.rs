@@ -41,13 +41,17 @@ pub(in crate::rules) enum Taken {
 
 /// How a search takes a space of its file.
 pub(in crate::rules) fn taken(call: &SearchCall<'_>, of: &Space) -> Taken {
+    match bare_space(call) {
+        Some(space) if call.place(space.span) == of.span => Taken::Whole,
+        _ => taken_by_name(call, &of.name),
+    }
+}
+
+/// How a search takes a space that is called so where it is searched.
+pub(in crate::rules) fn taken_by_name(call: &SearchCall<'_>, name: &str) -> Taken {
     let Some(space) = bare_space(call) else {
         return Taken::Part;
     };
-    if call.place(space.span) == of.span {
-        return Taken::Whole;
-    }
-    let name = of.name.as_str();
     let is_it = |e: &Expr| match &e.kind {
         ExprKind::Call { func, .. } => func.last_ident().is_some_and(|i| i.name == name),
         ExprKind::Name(bare) => bare == name,

@@ -28,6 +28,7 @@ pub(super) fn run(args: &CheckArgs, found: &[Found], from_stdin: bool) -> anyhow
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut left = Vec::new();
     let mut corrected = 0;
+    let mut failed = false;
     for file in found {
         let Some(before) = file.engine.check(&file.doc) else {
             tracing::error!("cannot read {}", file.shown.display());
@@ -40,8 +41,12 @@ pub(super) fn run(args: &CheckArgs, found: &[Found], from_stdin: bool) -> anyhow
             diff(&mut out, &file.shown, &before, &after)?;
         } else if from_stdin {
             out.write_all(after.as_bytes())?;
-        } else if after != before {
-            save(file, &before, &after)?;
+        } else if after != before
+            && let Err(error) = save(file, &before, &after)
+        {
+            // The other files are corrected all the same.
+            tracing::error!("{error:#}");
+            failed = true;
         }
         left.extend(Checked::of(file));
     }
@@ -55,7 +60,11 @@ pub(super) fn run(args: &CheckArgs, found: &[Found], from_stdin: bool) -> anyhow
         print(args.format, &left)?;
     }
     writeln!(io::stderr(), "tileperf: {corrected} corrected")?;
-    Ok(code(&left))
+    Ok(if failed {
+        ExitCode::from(2)
+    } else {
+        code(&left)
+    })
 }
 
 /// The text with its findings corrected, and how many were; the engine has that text then.
