@@ -129,7 +129,7 @@ impl Events {
             if refresh {
                 self.refresh.lenses();
                 self.refresh.hints();
-                self.runs.check_links(&self.engine);
+                self.runs.look_again(&self.engine);
             }
         }
     }

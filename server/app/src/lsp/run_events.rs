@@ -14,7 +14,6 @@ use tokio::sync::watch;
 use tower_lsp::Client;
 
 use super::convert::Converter;
-use super::idle;
 use super::progress::Progress;
 use super::publish::Publisher;
 use super::refresh::Refresh;
@@ -89,17 +88,21 @@ impl RunEvents {
         }
     }
 
-    /// Something has changed on disk or in the settings: other files may add something else.
-    pub(super) fn check_links(&self, engine: &Engine) {
+    /// Something has changed on disk or in the settings: what was said of any file may be different
+    /// now.
+    pub(super) fn look_again(&self, engine: &Engine) {
         let Some(convert) = &self.convert else { return };
-        for doc in engine.open_documents() {
-            match (&self.publisher, convert.uri(&doc)) {
-                (Some(publisher), Some(uri)) => publisher.mark(doc, uri, convert.clone()),
-                (None, _) => {
-                    let refresh = self.refresh.clone();
-                    idle::check_links(engine.clone(), doc, move || refresh.diagnostics());
-                }
-                _ => {}
+        let Some(publisher) = &self.publisher else {
+            // The answer has the rules asked that rest on other files.
+            self.refresh.diagnostics();
+            self.failing.send_replace(());
+            return;
+        };
+        let mut docs = publisher.told();
+        docs.extend(engine.open_documents());
+        for doc in docs {
+            if let Some(uri) = convert.uri(&doc) {
+                publisher.mark(doc, uri, convert.clone());
             }
         }
     }

@@ -17,7 +17,9 @@ pub(super) async fn run(desk: Desk) -> Result<Answer> {
                     }
                 }
             }
-            _ => drop(desk.news.send_replace(())),
+            _ => {
+                desk.news.send_replace(());
+            }
         }
         let message = match files.len() {
             0 => "nothing is wrong in the workspace".to_owned(),

@@ -65,7 +65,8 @@ impl Actions<'_> {
                 self.silence(finding);
             }
         }
-        if self.wants(FIX_ALL) {
+        // Not about this place: only for who names it.
+        if self.only.is_some() && self.wants(FIX_ALL) {
             self.fix_all();
         }
         self.out
