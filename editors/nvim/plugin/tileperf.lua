@@ -55,6 +55,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
     if client and client.name == 'tileperf' then
+      require('tileperf.workspace').attach(client, event.buf)
       require('tileperf.surfaces').attach(event.buf)
       require('tileperf.perf.attach').attach(client, event.buf)
     end

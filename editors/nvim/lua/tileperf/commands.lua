@@ -76,6 +76,9 @@ function M.check_workspace()
     compat.request(client, 'workspace/executeCommand', params, function(err, answer)
       local level = err and vim.log.levels.ERROR or vim.log.levels.INFO
       vim.notify('tileperf: ' .. (err and err.message or answer.message), level)
+      if not err then
+        require('tileperf.workspace').pull(client)
+      end
     end)
   end
 end
