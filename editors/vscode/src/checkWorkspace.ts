@@ -16,7 +16,8 @@ export function registerCheckWorkspace(server: Server): vscode.Disposable {
         command: COMMAND,
         arguments: [],
       });
-      await vscode.commands.executeCommand("workbench.actions.view.problems");
+      // Not `workbench.actions.view.problems`, which closes the list where it has the focus.
+      await vscode.commands.executeCommand("workbench.panel.markers.view.focus");
       void vscode.window.showInformationMessage(`tileperf: ${answer.message}`);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
