@@ -89,14 +89,18 @@ impl Engine {
             return Vec::new();
         };
         let evaluator = Evaluator::new(workspace);
-        let archs = self.settings().evaluated_archs();
-        archs
-            .iter()
-            .filter_map(|nearest| {
-                let space = workspace.space(&evaluator, module, span, nearest.arch)?;
-                Some((nearest.arch, Arc::new(space)))
-            })
-            .collect()
+        let mut spaces = ByArch::new();
+        for nearest in self.settings().evaluated_archs() {
+            let arch = nearest.arch;
+            // What does not ask for the architecture need not be run for the next.
+            if let Some((_, same)) = spaces.first().filter(|(_, space)| !space.by_arch) {
+                let same = Arc::clone(same);
+                spaces.push((arch, same));
+            } else if let Some(space) = workspace.space(&evaluator, module, span, arch) {
+                spaces.push((arch, Arc::new(space)));
+            }
+        }
+        spaces
     }
 }
 

@@ -365,6 +365,7 @@ impl Engine {
     /// Reads the workspace now, on this thread: for the command line.
     pub fn index_now(&self) {
         self.shared.awake.store(true, Ordering::Release);
+        self.shared.index.keeps.store(true, Ordering::Relaxed);
         let started = Instant::now();
         self.shared
             .index

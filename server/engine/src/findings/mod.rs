@@ -213,7 +213,8 @@ impl Shared {
             checked,
         };
         let mut cache = self.checks.lock();
-        if cache.0.len() >= MAX_FILES {
+        let keeps = self.index.keeps.load(Ordering::Relaxed);
+        if cache.0.len() >= MAX_FILES && !keeps {
             cache.0.clear();
         }
         let known = (Arc::clone(indexed), Arc::clone(target), view.clone());
