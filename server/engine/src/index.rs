@@ -134,9 +134,9 @@ pub(crate) fn is_python(path: &Path) -> bool {
 
 /// Whether a text mentions cuTile: a cheap look at the bytes, which may say yes too often.
 pub(crate) fn mentions_cutile(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"tile").is_some()
-        && (memchr::memmem::find(bytes, b"cuda").is_some()
-            || memchr::memmem::find(bytes, b"register_impl").is_some())
+    let has = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
+    // The last one is a wrong name for it, and a rule says so.
+    has(b"tile") && (has(b"cuda") || has(b"register_impl") || has(b"import cutile"))
 }
 
 /// Reads a file as UTF-8 text. `None` for what is no Python text: too large, binary.

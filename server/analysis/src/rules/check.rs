@@ -108,7 +108,9 @@ pub fn check(
             (Arc::clone(&item.facts), Arc::new(found))
         });
         devices.push(Arc::clone(&found.devices));
-        for finding in &found.findings {
+        // Of a text that never parsed, only a part is known.
+        let known = !item.is_stale() || item.facts.is_clean();
+        for finding in found.findings.iter().filter(|_| known) {
             let mut finding = finding.mapped(&|span| item.place(span));
             if item.is_stale() {
                 // Made for a text that is no more.

@@ -81,6 +81,7 @@ impl Engine {
         let Some(open) = self.shared.docs.get(doc).map(|d| Arc::clone(&d)) else {
             return false;
         };
+        let asked = open.text().0;
         let Some(view) = self
             .shared
             .view(doc, &self.target())
@@ -89,6 +90,10 @@ impl Engine {
             return false;
         };
         let findings: Arc<[Finding]> = self.linked(doc, &view).into();
+        if open.text().0 != asked {
+            // Typed meanwhile: what was asked of two texts fits neither. That edit asks again.
+            return false;
+        }
         let mut linked = open.linked.lock();
         let before = linked.as_ref().map_or(&[][..], |l| &*l.findings);
         let changed = before != &*findings;
