@@ -108,8 +108,17 @@ pub fn children(id: u32) -> Vec<u32> {
 
 /// The memory of process `id` that is resident, in KiB; `None` where the system does not say.
 pub fn resident_kib(id: u32) -> Option<u64> {
+    status_kib(id, "VmRSS:")
+}
+
+/// What of it is the process's own: not the program's pages, which depend on how it was built.
+pub fn own_kib(id: u32) -> Option<u64> {
+    status_kib(id, "RssAnon:")
+}
+
+fn status_kib(id: u32, key: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let line = status.lines().find(|line| line.starts_with(key))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 

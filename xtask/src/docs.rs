@@ -18,7 +18,12 @@ pub(crate) struct DocsArgs {
 }
 
 /// The files that are generated, or have generated parts.
-pub(crate) const GENERATED: [&str; 3] = ["docs/knobs.md", "docs/settings.md", "package.json"];
+pub(crate) const GENERATED: [&str; 4] = [
+    "docs/knobs.md",
+    "docs/rules.md",
+    "docs/settings.md",
+    "package.json",
+];
 
 /// Runs `cargo xtask docs`.
 ///

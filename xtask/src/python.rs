@@ -32,6 +32,12 @@ pub(crate) const PYTEST: Venv = Venv {
     requirements: &["pytest==9.2.0"],
 };
 
+/// cuTile with its compiler, which needs no GPU.
+pub(crate) const TILE_COMPILER: Venv = Venv {
+    name: "tile-compiler",
+    requirements: &["cuda-tile[tileiras]==1.7.0"],
+};
+
 /// cuTile's Python package, to compare the tables of its names with. No GPU is needed.
 pub(crate) const CUDA_TILE: Venv = Venv {
     name: "cuda-tile",

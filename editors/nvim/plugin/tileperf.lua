@@ -18,6 +18,7 @@ end
 
 command('TileperfRestart', 'restart', 'Stop the tileperf server and start it again')
 command('TileperfLog', 'log', 'Show what the tileperf server logged')
+command('TileperfCheckWorkspace', 'check_workspace', 'Check every file of the workspace')
 command('TileperfInfo', 'info', 'Show what the tileperf server knows of this workspace')
 
 vim.api.nvim_create_user_command('TileperfRunIteration', function(given)
@@ -54,6 +55,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
     if client and client.name == 'tileperf' then
+      require('tileperf.workspace').attach(client, event.buf)
       require('tileperf.surfaces').attach(event.buf)
       require('tileperf.perf.attach').attach(client, event.buf)
     end

@@ -6,6 +6,7 @@
  */
 
 import * as vscode from "vscode";
+import { registerCheckWorkspace } from "./checkWorkspace";
 import { Settings } from "./configuration";
 import { setAwakeContext } from "./context";
 import { Perf } from "./perf/feature";
@@ -31,6 +32,7 @@ export function activate(context: vscode.ExtensionContext): void {
     perf,
     createStatusItem(server, settings, perf),
     setAwakeContext(server),
+    registerCheckWorkspace(server),
     registerShowServerInfo(server, manifest.version),
     registerShowUses(),
     vscode.commands.registerCommand("tileperf.restart", () => server.restart()),

@@ -3,6 +3,7 @@
 
 pub mod arch;
 pub mod body;
+pub mod classify;
 pub mod eval;
 pub mod knobs;
 pub mod model;

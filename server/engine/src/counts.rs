@@ -24,8 +24,11 @@ struct Known {
     /// The index as it was: a new file can change what an import means.
     index: u64,
     parses: Vec<(DocId, Weak<ParsedFile>)>,
-    counts: Arc<Vec<(Arch, Count)>>,
+    spaces: Arc<ByArch>,
 }
+
+/// A space evaluated for each architecture of the settings.
+pub(crate) type ByArch = Vec<(Arch, Arc<Space>)>;
 
 /// Beyond this many spaces the cache starts anew.
 const MAX_KNOWN: usize = 1_000;
@@ -33,7 +36,19 @@ const MAX_KNOWN: usize = 1_000;
 impl Engine {
     /// The count of the space at `span` of a file (a function's definition or a list) for each
     /// architecture of the settings. Empty if there is no such space any more.
-    pub fn counts(&self, doc: &DocId, span: Span) -> Arc<Vec<(Arch, Count)>> {
+    pub fn counts(&self, doc: &DocId, span: Span) -> Vec<(Arch, Count)> {
+        let spaces = self.evaluated(doc, span);
+        let count = |space: &Space| Count {
+            min: space.count.min,
+            max: space.count.max,
+        };
+        (spaces.iter())
+            .map(|(arch, space)| (*arch, count(space)))
+            .collect()
+    }
+
+    /// The space at `span` of a file, evaluated for each architecture of the settings.
+    pub(crate) fn evaluated(&self, doc: &DocId, span: Span) -> Arc<ByArch> {
         let index = self.shared.index_generation.load(Ordering::Acquire);
         let key = (doc.clone(), span);
         {
@@ -43,22 +58,22 @@ impl Engine {
                 .get(&key)
                 .filter(|k| k.index == index && self.holds(k))
             {
-                return Arc::clone(&known.counts);
+                return Arc::clone(&known.spaces);
             }
         }
         let workspace = Workspace::new(&self.shared);
-        let counts = Arc::new(self.evaluate(&workspace, doc, span));
+        let spaces = Arc::new(self.evaluate(&workspace, doc, span));
         let known = Known {
             index,
             parses: workspace.parses(),
-            counts: Arc::clone(&counts),
+            spaces: Arc::clone(&spaces),
         };
         let mut cache = self.shared.counts.lock();
         if cache.0.len() >= MAX_KNOWN {
             cache.0.clear();
         }
         cache.0.insert(key, known);
-        counts
+        spaces
     }
 
     fn holds(&self, known: &Known) -> bool {
@@ -69,25 +84,23 @@ impl Engine {
         })
     }
 
-    fn evaluate(&self, workspace: &Workspace<'_>, doc: &DocId, span: Span) -> Vec<(Arch, Count)> {
+    fn evaluate(&self, workspace: &Workspace<'_>, doc: &DocId, span: Span) -> ByArch {
         let Some(module) = workspace.number(doc) else {
             return Vec::new();
         };
         let evaluator = Evaluator::new(workspace);
-        let archs = self.settings().evaluated_archs();
-        archs
-            .iter()
-            .filter_map(|nearest| {
-                let space = workspace.space(&evaluator, module, span, nearest.arch)?;
-                Some((
-                    nearest.arch,
-                    Count {
-                        min: space.count.min,
-                        max: space.count.max,
-                    },
-                ))
-            })
-            .collect()
+        let mut spaces = ByArch::new();
+        for nearest in self.settings().evaluated_archs() {
+            let arch = nearest.arch;
+            // What does not ask for the architecture need not be run for the next.
+            if let Some((_, same)) = spaces.first().filter(|(_, space)| !space.by_arch) {
+                let same = Arc::clone(same);
+                spaces.push((arch, same));
+            } else if let Some(space) = workspace.space(&evaluator, module, span, arch) {
+                spaces.push((arch, Arc::new(space)));
+            }
+        }
+        spaces
     }
 }
 

@@ -11,6 +11,8 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use smol_str::SmolStr;
 use tileperf_analysis::model::{FileModel, ModelCache};
+use tileperf_analysis::rules::{self, Checked, Finding, RuleCache};
+use tileperf_analysis::target::Target;
 use tileperf_syntax::{Edit, Encoding, FileParser, ParsedFile, Position, Text};
 
 /// Names a document: the absolute path of a `file:` one, the whole URI of an `untitled:` one.
@@ -74,10 +76,27 @@ struct Analysis {
     current: Option<Arc<Analyzed>>,
 }
 
+/// What the rules found, and in which analysis.
+#[derive(Default)]
+struct Rules {
+    cache: RuleCache,
+    current: Option<(Arc<Analyzed>, Arc<Target>, Checked)>,
+}
+
 pub(crate) struct Document {
     pub(crate) package: SmolStr,
     writer: Mutex<Writer>,
     analysis: Mutex<Analysis>,
+    rules: Mutex<Rules>,
+    /// What the rules about several files found last.
+    pub(crate) linked: Mutex<Option<Linked>>,
+}
+
+/// Findings that rest on other files, in the text that they were made for.
+#[derive(Debug, Clone)]
+pub(crate) struct Linked {
+    pub(crate) text: Text,
+    pub(crate) findings: Arc<[Finding]>,
 }
 
 impl Document {
@@ -94,6 +113,8 @@ impl Document {
                 cache: ModelCache::default(),
                 current: None,
             }),
+            rules: Mutex::default(),
+            linked: Mutex::default(),
         }
     }
 
@@ -162,5 +183,26 @@ impl Document {
         });
         *current = Some(Arc::clone(&fresh));
         fresh
+    }
+
+    /// What the rules about items and the file find in the present text.
+    pub(crate) fn checked(&self, target: &Arc<Target>) -> (Arc<Analyzed>, Checked) {
+        let analyzed = self.fresh();
+        let mut rules = self.rules.lock();
+        if let Some((of, for_target, checked)) = &rules.current
+            && Arc::ptr_eq(of, &analyzed)
+            && for_target == target
+        {
+            return (analyzed, checked.clone());
+        }
+        let checked = rules::check(
+            &analyzed.parsed,
+            analyzed.text.as_str(),
+            &analyzed.model,
+            target,
+            &mut rules.cache,
+        );
+        rules.current = Some((Arc::clone(&analyzed), Arc::clone(target), checked.clone()));
+        (analyzed, checked)
     }
 }

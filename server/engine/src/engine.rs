@@ -16,6 +16,7 @@ use tileperf_syntax::Encoding;
 use crate::counts::CountCache;
 use crate::document::{Analyzed, Change, DocId, Document};
 use crate::event::{Event, State, Status};
+use crate::findings::CheckCache;
 use crate::index::{self, Index, Scope};
 use crate::links::Links;
 use crate::modules;
@@ -51,8 +52,11 @@ pub(crate) struct Shared {
     pub(crate) index_generation: AtomicU64,
     pub(crate) counts: Mutex<CountCache>,
     pub(crate) parses: Mutex<ParseCache>,
+    pub(crate) checks: Mutex<CheckCache>,
     pub(crate) runs: Runs,
     awake: AtomicBool,
+    /// The whole workspace was checked on demand.
+    pub(crate) whole: AtomicBool,
     /// Set to make a running index stop; replaced with each run.
     indexing: Mutex<Option<Arc<AtomicBool>>>,
     status: Mutex<Status>,
@@ -95,8 +99,10 @@ impl Engine {
             index_generation: AtomicU64::new(0),
             counts: Mutex::default(),
             parses: Mutex::default(),
+            checks: Mutex::default(),
             runs: Runs::default(),
             awake: AtomicBool::new(false),
+            whole: AtomicBool::new(false),
             indexing: Mutex::new(None),
             status: Mutex::new(Status {
                 state: State::Dormant,
@@ -359,6 +365,7 @@ impl Engine {
     /// Reads the workspace now, on this thread: for the command line.
     pub fn index_now(&self) {
         self.shared.awake.store(true, Ordering::Release);
+        self.shared.index.keeps.store(true, Ordering::Relaxed);
         let started = Instant::now();
         self.shared
             .index

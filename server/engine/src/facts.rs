@@ -172,7 +172,7 @@ impl Engine {
                 .map(|s| SpaceFacts {
                     line: line(s.span.start),
                     name: s.name.clone(),
-                    configs: self.counts(doc, s.span).iter().copied().collect(),
+                    configs: self.counts(doc, s.span).into_iter().collect(),
                 })
                 .collect(),
             replace_hints: model

@@ -13,7 +13,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rustc_hash::FxBuildHasher;
 use smol_str::SmolStr;
 use tileperf_analysis::model::{FileModel, ModelCache};
-use tileperf_syntax::Text;
+use tileperf_syntax::{ParsedFile, Text};
 
 use crate::modules::{self, ModuleNames};
 use crate::settings;
@@ -23,6 +23,8 @@ use crate::settings;
 pub(crate) struct Indexed {
     pub(crate) text: Text,
     pub(crate) model: Arc<FileModel>,
+    /// Its items, where there is no need to save memory.
+    pub(crate) parsed: Option<Arc<ParsedFile>>,
 }
 
 /// A file of the workspace.
@@ -31,6 +33,7 @@ pub(crate) struct Entry {
     pub(crate) module: ModuleNames,
     /// Filled at once for files that mention cuTile, on demand for others.
     indexed: OnceLock<Option<Arc<Indexed>>>,
+    keeps: bool,
     /// Mentions cuTile: counted and searched by workspace-wide questions.
     pub(crate) relevant: bool,
 }
@@ -41,7 +44,7 @@ impl Entry {
         self.indexed
             .get_or_init(|| {
                 let source = read(&self.path, limit).ok().flatten()?;
-                Some(Arc::new(analyse(source, &self.module.package)))
+                Some(Arc::new(analyse(source, &self.module.package, self.keeps)))
             })
             .as_ref()
     }
@@ -52,6 +55,8 @@ impl Entry {
 pub(crate) struct Index {
     pub(crate) files: DashMap<PathBuf, Arc<Entry>, FxBuildHasher>,
     modules: DashMap<SmolStr, Vec<Arc<Path>>, FxBuildHasher>,
+    /// Items stay with their files: for a command that looks at every file once and ends.
+    pub(crate) keeps: AtomicBool,
 }
 
 /// What the index should read.
@@ -129,9 +134,9 @@ pub(crate) fn is_python(path: &Path) -> bool {
 
 /// Whether a text mentions cuTile: a cheap look at the bytes, which may say yes too often.
 pub(crate) fn mentions_cutile(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"tile").is_some()
-        && (memchr::memmem::find(bytes, b"cuda").is_some()
-            || memchr::memmem::find(bytes, b"register_impl").is_some())
+    let has = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
+    // The last one is a wrong name for it, and a rule says so.
+    has(b"tile") && (has(b"cuda") || has(b"register_impl") || has(b"import cutile"))
 }
 
 /// Reads a file as UTF-8 text. `None` for what is no Python text: too large, binary.
@@ -161,12 +166,13 @@ pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<String>> {
     }))
 }
 
-pub(crate) fn analyse(source: String, package: &str) -> Indexed {
+pub(crate) fn analyse(source: String, package: &str, keeps: bool) -> Indexed {
     let parsed = tileperf_syntax::parse(&source);
     let model = FileModel::build(&parsed, &source, package, &mut ModelCache::default());
     Indexed {
         text: Text::new(source),
         model: Arc::new(model),
+        parsed: keeps.then(|| Arc::new(parsed)),
     }
 }
 
@@ -234,9 +240,11 @@ impl Index {
         let relevant = source
             .as_ref()
             .is_some_and(|s| mentions_cutile(s.as_bytes()));
+        let keeps = self.keeps.load(Ordering::Relaxed);
         let indexed = OnceLock::new();
         if let Some(source) = source.filter(|_| relevant) {
-            let _ = indexed.set(Some(Arc::new(analyse(source, &module.package))));
+            let known = analyse(source, &module.package, keeps);
+            let _ = indexed.set(Some(Arc::new(known)));
         }
         let path: Arc<Path> = path.into();
         for name in &module.names {
@@ -252,6 +260,7 @@ impl Index {
                 path: Arc::clone(&path),
                 module,
                 indexed,
+                keeps,
                 relevant,
             }),
         );

@@ -31,16 +31,20 @@ impl Shared {
         let Some(indexed) = entry.as_ref().and_then(|e| e.indexed(limit)) else {
             return Arc::default();
         };
-        let mut cache = self.parses.lock();
-        if let Some((of, parsed)) = cache.0.get(doc)
+        if let Some(parsed) = &indexed.parsed {
+            return Arc::clone(parsed);
+        }
+        if let Some((of, parsed)) = self.parses.lock().0.get(doc)
             && Arc::ptr_eq(of, indexed)
         {
             return Arc::clone(parsed);
         }
+        // Not under the lock: two files are parsed at the same time.
+        let parsed = Arc::new(tileperf_syntax::parse(indexed.text.as_str()));
+        let mut cache = self.parses.lock();
         if cache.0.len() >= MAX_FILES {
             cache.0.clear();
         }
-        let parsed = Arc::new(tileperf_syntax::parse(indexed.text.as_str()));
         cache
             .0
             .insert(doc.clone(), (Arc::clone(indexed), Arc::clone(&parsed)));

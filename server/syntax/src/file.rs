@@ -310,6 +310,11 @@ impl FileParser {
 }
 
 impl ItemFacts {
+    /// Whether the text they were made from parsed without a fault.
+    pub fn is_clean(&self) -> bool {
+        self.clean
+    }
+
     fn new(source: &str, body: Vec<Stmt>, sites: Vec<Site>, clean: bool) -> Self {
         let name = body.iter().find_map(|stmt| match &stmt.kind {
             StmtKind::FunctionDef(def) => Some(def.name.name.clone()),

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Drives the Neovim plugin, with a real server, in a real Neovim: what it shows (e2e.lua, perf.lua),
+# Drives the Neovim plugin, with a real server, in a real Neovim: what it shows (e2e.lua, perf.lua,
+# rules.lua),
 # its parts without that server (unit.lua, perf_unit.lua, perf_fake.lua), a terminal whose screens
 # are kept (screens.sh), and what is left after the editor was killed. Prints "ok - ..." and
 # "not ok - ..." lines; exit code 1 if any failed, 2 if it could not run.
@@ -214,6 +215,7 @@ drive perf_fake
 for start in "${starts[@]}"; do
   drive e2e
   drive perf
+  drive rules
   check "leaving the editor leaves no server" no_server
   keep "$start"
 done

@@ -31,6 +31,8 @@ keep_screen() {
   screen -e >"$run/out/$1.ansi"
 }
 
+marked() { screen | grep -q '^W  *kernel = '; }
+unmarked() { ! marked; }
 rendered() { ! on_screen '**'; }
 ended() { ! tmux_ has-session -t editor 2>/dev/null; }
 
@@ -58,6 +60,27 @@ check "terminal: CTRL-] jumps from the launch to the kernel" on_screen 'def row_
 check "terminal: where a lens is shown too" shows lens
 check "terminal: and the result of its experiment" shows perf
 keep_screen jump
+
+keys ':edit src/demo/ops/cutile/row_scale_wide.py' Enter '/replace_hints' Enter
+check "terminal: a finding is marked in its line" marked
+keys ':lua vim.diagnostic.open_float()' Enter
+check "terminal: what was found is shown with its code" on_screen '[TP101'
+keep_screen finding
+keys ':lua vim.lsp.buf.code_action()' Enter
+check "terminal: the code actions offer to correct it" on_screen 'Remake the kernel once'
+keep_screen fixes
+keys 1 Enter
+check "terminal: the chosen one does" on_screen '_row_scale_kernel_occupancy2 ='
+check "terminal: and the finding is gone" unmarked
+keep_screen fixed
+
+keys ':TileperfCheckWorkspace' Enter
+check "terminal: checking the workspace says in how many files it found something" \
+  on_screen 'something was found in'
+keys ':lua vim.diagnostic.setqflist({ severity = { min = "WARN" } })' Enter
+check "terminal: the list has a finding of a file that was not opened" on_screen 'cutile/halve.py|'
+keep_screen workspace
+keys ':cclose' Enter
 
 keys ':checkhealth tileperf' Enter
 check "terminal: :checkhealth reports the workspace" on_screen 'tileperf: workspace'

@@ -1,4 +1,7 @@
---- Writes the journal of an experiment for the terminal's tests.
+--- Writes the journal of an experiment, and files that rules find something in, for the terminal's
+--- tests.
+require('plant').write(vim.env.TILEPERF_E2E .. '/workspace')
+
 local session = require('journal').new(
   vim.env.TILEPERF_E2E .. '/workspace',
   'row_scale_kernel',

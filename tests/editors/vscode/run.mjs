@@ -27,6 +27,7 @@ import { kernelChecks } from "./kernels.mjs";
 import { dormantChecks, lifeChecks, settingsChecks } from "./life.mjs";
 import { journalChecks, loopChecks } from "./loop.mjs";
 import { fakeServer, perfChecks } from "./perf.mjs";
+import { plantFindings, ruleChecks } from "./rules.mjs";
 import { plantServer, trustChecks } from "./trust.mjs";
 import { until } from "./until.mjs";
 
@@ -54,6 +55,10 @@ try {
       },
     ],
   ]);
+
+  const checked = copyWorkspace("checked");
+  plantFindings(checked);
+  await inWindow(editor, "rules", checked, {}, () => ruleChecks(checked));
 
   const tuned = copyWorkspace("tuned");
   const { program, log } = fakeServer(options.host, tuned, scratch);

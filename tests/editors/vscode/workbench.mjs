@@ -169,6 +169,11 @@ export class Workbench {
     return this.#hoverOver(what, () => target.hover({ timeout: 2000 }));
   }
 
+  /** The hover at the cursor, as text. */
+  async hoverAtCursor(what) {
+    return this.#hoverOver(what, () => this.command("Show or Focus Hover"));
+  }
+
   /** The hover that comes up after `move`, which is done as often as it takes. */
   async #hoverOver(what, move) {
     const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
@@ -253,6 +258,18 @@ export class Workbench {
   async notifications() {
     const toasts = this.page.locator(".notification-toast .notification-list-item");
     return (await toasts.allInnerTexts()).map(clean);
+  }
+
+  /** The rows of the list of problems, files among them; a code with a link has its address. */
+  async problems() {
+    const rows = this.page.locator(".markers-panel .monaco-list-row");
+    const found = await rows.evaluateAll((all) =>
+      all.map((row) => ({
+        text: row.textContent ?? "",
+        link: row.querySelector("a.monaco-link")?.getAttribute("href") ?? "",
+      })),
+    );
+    return found.map(({ text, link }) => ({ text: clean(text), link }));
   }
 
   /** Whether an open context menu has an item with this title. */

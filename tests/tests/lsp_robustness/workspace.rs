@@ -98,7 +98,11 @@ fn hard_texts_are_edited_like_any_other() {
                 json!({"textDocument": {"uri": uri}}),
             );
         }
-        assert!(client.diagnostics(&uri, Some(11)).is_empty());
+        let found = client.diagnostics(&uri, Some(11));
+        // Where the text ends too early, something may seem to be unused.
+        let is_hint = |d: &serde_json::Value| d["severity"] == 4;
+        assert!(found.iter().all(is_hint), "{name}: {found:?}");
+        assert!(name == "cut.py" || found.is_empty(), "{name}: {found:?}");
         let symbols = client.ask(
             "textDocument/documentSymbol",
             json!({"textDocument": {"uri": uri}}),

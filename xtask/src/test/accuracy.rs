@@ -11,7 +11,7 @@ use anyhow::bail;
 use super::checks::Checks;
 use super::{Part, count, rust};
 use crate::debian::Need;
-use crate::python::{CUDA_TILE, PLAIN};
+use crate::python::{CUDA_TILE, PLAIN, TILE_COMPILER};
 use crate::repo::Repo;
 use crate::tool::{Done, Tool};
 
@@ -48,6 +48,19 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
             println!("    {line}");
         }
     }
+    let labels = repo
+        .tool("python3")
+        .arg("tests/labels/compare_labels.py")
+        .arg(repo.debug_binary("tileperf"))
+        .args(labelled(&corpora));
+    if let Some(done) = checks.step("rules against labels", &labels)? {
+        done.stdout.lines().for_each(|line| println!("    {line}"));
+    }
+    let claims = (repo.tool(TILE_COMPILER.python(repo)?))
+        .arg("tests/claims/check_claims.py")
+        .args(claims(repo)?)
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    checks.step("what rules claim of the compiler", &claims)?;
     let tests = repo
         .cargo(&["test", "--workspace", "--lib", "--"])
         .args(TESTS_ON_PUBLIC_FILES)
@@ -61,6 +74,30 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
     };
     checks.counted("random edits and names on public files", &tests, all_ran)?;
     Ok(())
+}
+
+/// The packages under the names that labels use: those of their modules.
+fn labelled(corpora: &[PathBuf]) -> Vec<String> {
+    (corpora.iter())
+        .filter_map(|folder| {
+            let name = folder.file_name()?.to_str()?.replace('-', "_");
+            Some(format!("{name}={}", folder.display()))
+        })
+        .collect()
+}
+
+/// The files with kernels whose fate in the compiler rules rest on.
+fn claims(repo: &Repo) -> anyhow::Result<Vec<PathBuf>> {
+    let folder = repo.at("tests/compiler_claims");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "py") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Downloads the packages that are not in the cache yet.

@@ -33,6 +33,7 @@ local function on_exit(_, _, client_id)
   vim.schedule(function()
     require('tileperf.status').set(client_id, nil)
     require('tileperf.perf.runs').forget(client_id)
+    require('tileperf.workspace').forget(client_id)
   end)
 end
 

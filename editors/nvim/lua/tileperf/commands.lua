@@ -65,6 +65,24 @@ function M.log()
   window.show('tileperf://log', require('tileperf.log').lines())
 end
 
+--- Findings of files that are not open become diagnostics too.
+function M.check_workspace()
+  local found = vim.lsp.get_clients({ name = 'tileperf' })
+  if #found == 0 then
+    vim.notify('No tileperf server runs. See :checkhealth tileperf', vim.log.levels.WARN)
+  end
+  for _, client in ipairs(found) do
+    local params = { command = 'tileperf.checkWorkspace', arguments = {} }
+    compat.request(client, 'workspace/executeCommand', params, function(err, answer)
+      local level = err and vim.log.levels.ERROR or vim.log.levels.INFO
+      vim.notify('tileperf: ' .. (err and err.message or answer.message), level)
+      if not err then
+        require('tileperf.workspace').pull(client)
+      end
+    end)
+  end
+end
+
 function M.info()
   local info = require('tileperf.info')
   local found = vim.lsp.get_clients({ name = 'tileperf' })

@@ -39,7 +39,9 @@ impl ModuleEnv {
         };
         let base: SmolStr = match (self.imports.get(root), self.constants.get(root)) {
             (Some(path), _) => path.clone(),
-            (None, Some(Literal::Path(path))) if hops > 0 => self.resolve(path, hops - 1)?,
+            (None, Some(Literal::Path(path) | Literal::Generic { path, .. })) if hops > 0 => {
+                self.resolve(path, hops - 1)?
+            }
             // Files that import cuTile inside a function nearly always call it so.
             (None, None) if root == "ct" && rest.is_some() => "cuda.tile".into(),
             _ => root.into(),

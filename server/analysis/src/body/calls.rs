@@ -5,6 +5,7 @@ use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind};
 
 use super::infer::Infer;
+use super::shape::{permuted, transposed};
 use super::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty, argument};
 
 impl Infer<'_> {
@@ -44,7 +45,7 @@ impl Infer<'_> {
         }
     }
 
-    fn typed(&self, args: &[Arg], place: usize, name: &str) -> Ty {
+    pub(super) fn typed(&self, args: &[Arg], place: usize, name: &str) -> Ty {
         argument(args, Some(place), name).map_or(Ty::Unknown, |e| self.body.ty(e).clone())
     }
 
@@ -52,15 +53,6 @@ impl Infer<'_> {
         match self.typed(args, place, name) {
             Ty::Dtype(dtype) => dtype,
             _ => Dtype::Unknown,
-        }
-    }
-
-    fn shape_of(&self, args: &[Arg], place: usize, name: &str) -> Option<Vec<Extent>> {
-        match self.typed(args, place, name) {
-            Ty::Tuple(parts) => Some(parts.iter().map(Ty::extent).collect()),
-            // `shape=BLOCK` stands for `(BLOCK,)`.
-            ty @ Ty::Const(Const::Int(_) | Const::Name(_)) => Some(vec![ty.extent()]),
-            _ => None,
         }
     }
 
@@ -180,6 +172,7 @@ impl Infer<'_> {
                 // The mask decides what counts.
                 tile.sources.clear();
                 tile.offsets = false;
+                tile.mask = false;
                 tile.ty()
             }
             "sum" | "max" | "min" | "prod" | "argmax" | "argmin" | "reduce" => {
@@ -193,6 +186,7 @@ impl Infer<'_> {
                 };
                 let tile = Tile {
                     dtype,
+                    shape: self.reduced(args, tile),
                     ..Tile::default()
                 };
                 tile.ty()
@@ -227,6 +221,12 @@ impl Infer<'_> {
                 let shape = match name {
                     "reshape" | "broadcast_to" => self.shape_of(args, 1, "shape"),
                     "extract" => self.shape_of(args, 2, "shape"),
+                    "transpose" => transposed(
+                        &base,
+                        &self.typed(args, 1, "axis0"),
+                        &self.typed(args, 2, "axis1"),
+                    ),
+                    "permute" => permuted(&base, &self.typed(args, 1, "axes")),
                     _ => None,
                 };
                 Tile { shape, ..base }.ty()
@@ -253,12 +253,14 @@ impl Infer<'_> {
                     [Ty::Tile(a), Ty::Tile(b), ..] => Tile {
                         dtype: Dtype::Bool,
                         offsets: false,
+                        mask: true,
                         ..a.combine(b)
                     }
                     .ty(),
                     [Ty::Tile(a), ..] | [_, Ty::Tile(a), ..] => Tile {
                         dtype: Dtype::Bool,
                         offsets: false,
+                        mask: true,
                         ..(**a).clone()
                     }
                     .ty(),
@@ -279,6 +281,7 @@ impl Infer<'_> {
             "isnan" => match types.first() {
                 Some(Ty::Tile(tile)) => Tile {
                     dtype: Dtype::Bool,
+                    mask: true,
                     ..(**tile).clone()
                 }
                 .ty(),
@@ -328,7 +331,21 @@ impl Infer<'_> {
                 ..(**tile).clone()
             }
             .ty(),
-            (Ty::Tile(tile), "permute" | "transpose" | "extract" | "insert") => Tile {
+            (Ty::Tile(tile), "transpose") => Tile {
+                shape: transposed(
+                    tile,
+                    &self.typed(args, 0, "axis0"),
+                    &self.typed(args, 1, "axis1"),
+                ),
+                ..(**tile).clone()
+            }
+            .ty(),
+            (Ty::Tile(tile), "permute") => Tile {
+                shape: permuted(tile, &self.typed(args, 0, "axes")),
+                ..(**tile).clone()
+            }
+            .ty(),
+            (Ty::Tile(tile), "extract" | "insert") => Tile {
                 shape: None,
                 ..(**tile).clone()
             }

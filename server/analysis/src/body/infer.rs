@@ -15,17 +15,30 @@ pub(super) struct Infer<'a> {
     pub(super) module: &'a ModuleEnv,
     pub(super) body: Body,
     pub(super) locals: Locals,
-    params: FxHashSet<SmolStr>,
+    pub(super) params: FxHashSet<SmolStr>,
 }
 
-pub(super) fn infer(def: &FunctionDef, constants: &FxHashSet<SmolStr>, module: &ModuleEnv) -> Body {
+pub(super) fn infer(
+    def: &FunctionDef,
+    outer: FxHashSet<SmolStr>,
+    constants: &FxHashSet<SmolStr>,
+    module: &ModuleEnv,
+) -> Body {
     let mut infer = Infer {
         module,
-        body: Body::default(),
+        body: Body {
+            outer,
+            ..Body::default()
+        },
         locals: Locals::default(),
         params: def.params.iter().map(|p| p.name.name.clone()).collect(),
     };
     infer.body.arrays = infer.arrays(def);
+    walk::reads(&def.body, &mut |name| {
+        if infer.params.contains(name) {
+            infer.body.read.insert(name.clone());
+        }
+    });
     for param in &def.params {
         let name = &param.name.name;
         let ty = if constants.contains(name) {
@@ -256,9 +269,7 @@ impl Infer<'_> {
                 let indices: Vec<Ty> = index.iter().map(|i| self.expr(i)).collect();
                 subscript(&base, index, &indices)
             }
-            ExprKind::Tuple(items) | ExprKind::List(items) => {
-                Ty::Tuple(items.iter().map(|i| self.expr(i)).collect())
-            }
+            ExprKind::Tuple(items) | ExprKind::List(items) => self.sequence(items),
             ExprKind::Unary { op, operand } => {
                 let ty = self.expr(operand);
                 match (op.as_str(), ty) {
@@ -325,12 +336,29 @@ impl Infer<'_> {
         }
     }
 
-    fn name(&mut self, name: &SmolStr, expr: &Expr) -> Ty {
-        if self.params.contains(name) {
-            self.body.read.insert(name.clone());
+    /// `(a, *rest)`: known if the length is.
+    fn sequence(&mut self, items: &[Expr]) -> Ty {
+        let mut parts = Some(Vec::with_capacity(items.len()));
+        for item in items {
+            let ExprKind::Starred(inner) = &item.kind else {
+                let ty = self.expr(item);
+                parts.iter_mut().for_each(|p| p.push(ty.clone()));
+                continue;
+            };
+            match (self.expr(inner), &mut parts) {
+                (Ty::Tuple(more), Some(parts)) => parts.extend(more),
+                _ => parts = None,
+            }
         }
+        parts.map_or(Ty::Unknown, Ty::Tuple)
+    }
+
+    fn name(&mut self, name: &SmolStr, expr: &Expr) -> Ty {
         if let Some(ty) = self.locals.get(name) {
             return ty.clone();
+        }
+        if self.body.outer.contains(name) {
+            return Ty::Const(Const::Name(name.clone()));
         }
         match self.module.constants.get(name) {
             Some(Literal::Int(value)) => return Ty::Const(Const::Int(*value)),
@@ -358,6 +386,7 @@ impl Infer<'_> {
             (Ty::Tile(a), Ty::Tile(b)) => {
                 let mut tile = a.combine(b);
                 tile.offsets = (a.offsets || b.offsets) && matches!(op, "+" | "-" | "*");
+                tile.mask &= keeps_mask(op);
                 divided(op, &mut tile);
                 tile.ty()
             }
@@ -378,6 +407,7 @@ impl Infer<'_> {
                     }
                 }
                 tile.offsets &= matches!(op, "+" | "-" | "*");
+                tile.mask &= keeps_mask(op);
                 divided(op, &mut tile);
                 tile.ty()
             }
@@ -395,6 +425,11 @@ impl Infer<'_> {
             _ => Ty::Unknown,
         }
     }
+}
+
+/// Whether an operator makes a mask of masks.
+fn keeps_mask(op: &str) -> bool {
+    matches!(op, "&" | "|" | "^") || op.starts_with("bitwise_")
 }
 
 /// True division of whole numbers gives floats.
@@ -433,6 +468,7 @@ fn comparison(parts: &[Ty]) -> Ty {
         Some(tile) => Tile {
             dtype: Dtype::Bool,
             offsets: false,
+            mask: true,
             ..tile
         }
         .ty(),

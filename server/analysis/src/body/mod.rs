@@ -9,6 +9,7 @@ mod api;
 mod calls;
 mod infer;
 mod module;
+mod shape;
 mod ty;
 mod walk;
 
@@ -22,16 +23,21 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 
 pub use module::{FunctionKind, Literal, ModuleEnv};
 pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
-pub use walk::{Place, walk};
+pub(crate) use walk::{Bound, bindings, bound};
+pub use walk::{Place, only_value, values, walk};
 
 /// What is known of one function of device code.
 #[derive(Debug, Default)]
 pub struct Body {
     types: FxHashMap<Span, Ty>,
+    /// Where the values of names stand that have one only.
+    only: FxHashMap<SmolStr, Span>,
     /// Parameters that are used as arrays.
     pub arrays: FxHashSet<SmolStr>,
-    /// Parameters read anywhere.
+    /// Parameters read anywhere, in nested functions and lambdas as well.
     pub read: FxHashSet<SmolStr>,
+    /// Names that the functions around it bind: what they are is known only when it is compiled.
+    pub outer: FxHashSet<SmolStr>,
     /// Arrays that loads and gathers read from, by parameter.
     pub loaded: FxHashSet<SmolStr>,
     /// Arrays that stores, scatters and atomics write to, by parameter.
@@ -42,7 +48,26 @@ impl Body {
     /// Walks a function. `constants` are the parameters whose annotation makes them compile-time
     /// constants.
     pub fn of(def: &FunctionDef, constants: &FxHashSet<SmolStr>, module: &ModuleEnv) -> Body {
-        infer::infer(def, constants, module)
+        Body::within(def, &[], constants, module)
+    }
+
+    /// Walks a function that stands in others.
+    pub fn within(
+        def: &FunctionDef,
+        around: &[&FunctionDef],
+        constants: &FxHashSet<SmolStr>,
+        module: &ModuleEnv,
+    ) -> Body {
+        let mut outer = FxHashSet::default();
+        for function in around {
+            outer.extend(function.params.iter().map(|p| p.name.name.clone()));
+            walk::bound_names(&function.body, &mut |name| {
+                outer.insert(name.clone());
+            });
+        }
+        let mut body = infer::infer(def, outer, constants, module);
+        body.only = walk::only_values(def);
+        body
     }
 
     /// What an expression of the function is; of one that was never reached, unknown.
@@ -145,6 +170,7 @@ impl<'a> Device<'a> {
     /// itself: `off = bid * BLOCK`, then `off`.
     pub fn follow(&self, expr: &'a Expr) -> &'a Expr {
         let Some(name) = expr.name() else { return expr };
-        walk::only_value(&self.def.body, name).unwrap_or(expr)
+        let value = self.body.only.get(name);
+        (value.and_then(|span| walk::value_at(&self.def.body, *span))).unwrap_or(expr)
     }
 }

@@ -30,8 +30,13 @@ pub enum Literal {
     Float(f64),
     Bool(bool),
     Str(SmolStr),
-    /// `PAD = ct.PaddingMode.ZERO`, `ConstInt = ct.Constant[int]`: the dotted path written.
+    /// `PAD = ct.PaddingMode.ZERO`: the dotted path written.
     Path(SmolStr),
+    /// `ConstInt = ct.Constant[int]`: the dotted paths before and within the brackets.
+    Generic {
+        path: SmolStr,
+        of: Option<SmolStr>,
+    },
 }
 
 /// What an item's code can refer to in its file.
@@ -63,8 +68,16 @@ impl ModuleEnv {
             }
         }
         for kernel in &model.kernels {
-            if let Some(kind) = env.functions.get_mut(&kernel.qualified) {
-                *kind = FunctionKind::Kernel;
+            // `k = ct.kernel(f)` leaves `f` the function that it was.
+            let decorated = kernel.top.start <= kernel.decorator_span.start
+                && kernel.decorator_span.end <= kernel.span.start;
+            let kind = if decorated {
+                FunctionKind::Kernel
+            } else {
+                FunctionKind::Device
+            };
+            if let Some(known) = env.functions.get_mut(&kernel.qualified) {
+                *known = kind;
             }
         }
         for name in rebound {
@@ -136,7 +149,13 @@ fn literal(value: &Expr) -> Option<Literal> {
             Literal::Float(value) => Literal::Float(-value),
             _ => return None,
         },
-        ExprKind::Subscript { value, .. } => Literal::Path(value.dotted()?.into()),
+        ExprKind::Subscript { value, index } => Literal::Generic {
+            path: value.dotted()?.into(),
+            of: match index.as_slice() {
+                [of] => of.dotted().map(SmolStr::from),
+                _ => None,
+            },
+        },
         _ => Literal::Path(value.dotted()?.into()),
     })
 }

@@ -57,6 +57,8 @@ pub struct Tile {
     pub constant: bool,
     /// Its elements are `arange` plus or times something: offsets.
     pub offsets: bool,
+    /// Its elements are what comparisons gave, whatever they were cast to since.
+    pub mask: bool,
 }
 
 /// The extent of a tile along one axis.
@@ -190,6 +192,7 @@ impl Tile {
             sources,
             constant: self.constant && other.constant,
             offsets: self.offsets || other.offsets,
+            mask: self.mask && other.mask,
         }
     }
 }
@@ -247,6 +250,7 @@ impl Ty {
                     both.dtype = Dtype::Unknown;
                 }
                 both.offsets = a.offsets && b.offsets;
+                both.mask = a.mask && b.mask;
                 both.ty()
             }
             (Ty::Scalar { block: a }, Ty::Scalar { block: b }) => Ty::Scalar { block: *a || *b },

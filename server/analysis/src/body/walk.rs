@@ -1,7 +1,9 @@
 //! Walking the expressions of a function with the statements around them.
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Clause, Expr, ExprKind, Stmt, StmtKind};
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Clause, Expr, ExprKind, FunctionDef, ImportName, Stmt, StmtKind};
 
 /// Where an expression stands.
 #[derive(Debug, Clone, Default)]
@@ -51,74 +53,233 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
 }
 
 /// The only value that a local name is ever given, if nothing else binds or changes it.
-pub(super) fn only_value<'a>(body: &'a [Stmt], name: &SmolStr) -> Option<&'a Expr> {
-    let mut found = None;
-    let mut times = 0;
-    bindings(body, name, &mut |value| {
-        times += 1;
-        found = value;
-    });
-    found.filter(|_| times == 1)
+pub fn only_value<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
+    match values(body, name).as_slice() {
+        [one] => *one,
+        _ => None,
+    }
 }
 
-/// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
-fn bindings<'a>(body: &'a [Stmt], name: &SmolStr, visit: &mut dyn FnMut(Option<&'a Expr>)) {
+/// What statements bind a name to, once for each place that does: the value of a plain assignment,
+/// nothing for any other form.
+pub fn values<'a>(body: &'a [Stmt], name: &str) -> Vec<Option<&'a Expr>> {
+    let mut found = Vec::new();
+    bindings(body, name, &mut |value| found.push(value));
+    found
+}
+
+/// Calls `visit` on every name that statements read, nested functions and lambdas included.
+pub(super) fn reads<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
-                for target in targets {
-                    if target.name() == Some(name) {
-                        visit(Some(value));
-                    } else if binds(target, name) {
-                        visit(None);
-                    }
-                }
+                targets.iter().for_each(|t| read_by_target(t, visit));
+                names(value, visit);
             }
-            StmtKind::AnnAssign { target, value, .. } if target.name() == Some(name) => {
-                visit(value.as_ref());
+            StmtKind::AnnAssign { target, value, .. } => {
+                read_by_target(target, visit);
+                value.iter().for_each(|v| names(v, visit));
             }
-            StmtKind::AugAssign { target, .. } if target.name() == Some(name) => visit(None),
-            StmtKind::For { target, .. } if binds(target, name) => visit(None),
+            StmtKind::For { target, iter, .. } => {
+                read_by_target(target, visit);
+                names(iter, visit);
+            }
+            _ => stmt.own_exprs(&mut |e| names(e, visit)),
+        }
+        stmt.blocks().into_iter().for_each(|b| reads(b, visit));
+    }
+}
+
+fn names<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
+    expr.walk(&mut |e| e.name().into_iter().for_each(&mut *visit));
+}
+
+/// `a.b = ...` reads `a`, `a = ...` does not.
+fn read_by_target<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
+    match &target.kind {
+        ExprKind::Name(_) => {}
+        ExprKind::Tuple(items) | ExprKind::List(items) => {
+            items.iter().for_each(|i| read_by_target(i, visit));
+        }
+        ExprKind::Starred(inner) => read_by_target(inner, visit),
+        _ => names(target, visit),
+    }
+}
+
+/// How a name comes by its value in statements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Bound<'a> {
+    /// It does not.
+    Nowhere,
+    /// By one plain assignment of this.
+    Once(&'a Expr),
+    /// In several places, or by a loop, import or definition.
+    Otherwise,
+}
+
+/// How statements bind a name.
+pub(crate) fn bound<'a>(body: &'a [Stmt], name: &str) -> Bound<'a> {
+    let mut found = Bound::Nowhere;
+    bindings(body, name, &mut |value| {
+        found = match (found, value) {
+            (Bound::Nowhere, Some(value)) => Bound::Once(value),
+            _ => Bound::Otherwise,
+        };
+    });
+    found
+}
+
+/// Calls `visit` on every name that statements bind, those of nested functions left out.
+pub(super) fn bound_names<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, .. } => targets.iter().for_each(|t| bound_by(t, visit)),
+            StmtKind::AnnAssign { target, .. }
+            | StmtKind::AugAssign { target, .. }
+            | StmtKind::For { target, .. } => bound_by(target, visit),
             StmtKind::With { items, .. } => {
-                let bound = |(_, target): &(Expr, Option<Expr>)| {
-                    target.as_ref().is_some_and(|t| binds(t, name))
-                };
-                if items.iter().any(bound) {
-                    visit(None);
-                }
+                let targets = items.iter().filter_map(|(_, target)| target.as_ref());
+                targets.for_each(|t| bound_by(t, visit));
             }
-            StmtKind::FunctionDef(def) if def.name.name == *name => visit(None),
+            StmtKind::Import(names) | StmtKind::ImportFrom { names, .. } => {
+                let bound = |n: &'a ImportName| &n.alias.as_ref().unwrap_or(&n.name).name;
+                names.iter().map(bound).for_each(&mut *visit);
+            }
+            StmtKind::FunctionDef(def) => visit(&def.name.name),
+            StmtKind::ClassDef(class) => visit(&class.name.name),
             _ => {}
         }
-        let mut walrus = false;
+        if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
+            stmt.blocks()
+                .into_iter()
+                .for_each(|b| bound_names(b, visit));
+        }
+    }
+}
+
+fn bound_by<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
+    match &target.kind {
+        ExprKind::Name(name) => visit(name),
+        ExprKind::Tuple(items) | ExprKind::List(items) => {
+            items.iter().for_each(|i| bound_by(i, visit));
+        }
+        ExprKind::Starred(inner) => bound_by(inner, visit),
+        _ => {}
+    }
+}
+
+/// Where the values of names stand that a function gives one value only, by plain assignment.
+pub(super) fn only_values(def: &FunctionDef) -> FxHashMap<SmolStr, Span> {
+    let mut values: FxHashMap<&SmolStr, Option<Span>> = FxHashMap::default();
+    for param in &def.params {
+        // What was passed is a value of its own.
+        values.insert(&param.name.name, None);
+    }
+    each_binding(&def.body, &mut |name, value| {
+        let value = value.map(|v| v.span).filter(|_| !values.contains_key(name));
+        values.insert(name, value);
+    });
+    (values.into_iter())
+        .filter_map(|(name, value)| Some((name.clone(), value?)))
+        .collect()
+}
+
+/// The value of an assignment, or a part of it, that stands at a place.
+pub(super) fn value_at(body: &[Stmt], span: Span) -> Option<&Expr> {
+    let stmt = body.iter().find(|s| s.span.contains(span))?;
+    let value = match &stmt.kind {
+        StmtKind::Assign { value, .. } => value,
+        StmtKind::AnnAssign { value, .. } => value.as_ref()?,
+        _ => {
+            return (stmt.blocks().into_iter()).find_map(|inner| value_at(inner, span));
+        }
+    };
+    part_at(value, span)
+}
+
+fn part_at(value: &Expr, span: Span) -> Option<&Expr> {
+    if value.span == span {
+        return Some(value);
+    }
+    match &value.kind {
+        ExprKind::Tuple(parts) => parts.iter().find_map(|part| part_at(part, span)),
+        _ => None,
+    }
+}
+
+/// Calls `visit` for each place that binds a name, with the value where it is a plain assignment.
+/// Definitions within are not entered.
+pub(crate) fn bindings<'a>(body: &'a [Stmt], name: &str, visit: &mut dyn FnMut(Option<&'a Expr>)) {
+    each_binding(body, &mut |bound, value| {
+        if bound == name {
+            visit(value);
+        }
+    });
+}
+
+/// As [`bindings`], for every name.
+fn each_binding<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a SmolStr, Option<&'a Expr>)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, value } => {
+                targets.iter().for_each(|t| assigned(t, Some(value), visit));
+            }
+            StmtKind::AnnAssign { target, value, .. } => assigned(target, value.as_ref(), visit),
+            StmtKind::AugAssign { target, .. } | StmtKind::For { target, .. } => {
+                assigned(target, None, visit);
+            }
+            StmtKind::With { items, .. } => {
+                let targets = items.iter().filter_map(|(_, target)| target.as_ref());
+                targets.for_each(|t| assigned(t, None, visit));
+            }
+            StmtKind::FunctionDef(def) => visit(&def.name.name, None),
+            StmtKind::ClassDef(class) => visit(&class.name.name, None),
+            StmtKind::Import(names) | StmtKind::ImportFrom { names, .. } => {
+                for name in names {
+                    visit(&name.alias.as_ref().unwrap_or(&name.name).name, None);
+                }
+            }
+            _ => {}
+        }
         stmt.own_exprs(&mut |e| {
             e.walk(&mut |e| match &e.kind {
-                ExprKind::Named { target, .. } => walrus |= target.name == *name,
+                ExprKind::Named { target, .. } => visit(&target.name, None),
                 ExprKind::Comprehension { clauses, .. } => {
-                    walrus |= clauses
-                        .iter()
-                        .any(|c| matches!(c, Clause::For { target, .. } if binds(target, name)));
+                    for clause in clauses {
+                        if let Clause::For { target, .. } = clause {
+                            assigned(target, None, visit);
+                        }
+                    }
                 }
                 _ => {}
             });
         });
-        if walrus {
-            visit(None);
-        }
         if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
             for inner in stmt.blocks() {
-                bindings(inner, name, visit);
+                each_binding(inner, visit);
             }
         }
     }
 }
 
-/// Whether a target of an assignment binds a name.
-fn binds(target: &Expr, name: &SmolStr) -> bool {
+/// What an assignment gives its names: of `a, b = x, y`, to each its own.
+fn assigned<'a>(
+    target: &'a Expr,
+    value: Option<&'a Expr>,
+    visit: &mut dyn FnMut(&'a SmolStr, Option<&'a Expr>),
+) {
     match &target.kind {
-        ExprKind::Name(bound) => bound == name,
-        ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().any(|i| binds(i, name)),
-        ExprKind::Starred(inner) => binds(inner, name),
-        _ => false,
+        ExprKind::Name(name) => visit(name, value),
+        ExprKind::Tuple(targets) | ExprKind::List(targets) => {
+            let values = match value.map(|v| &v.kind) {
+                Some(ExprKind::Tuple(values)) if values.len() == targets.len() => values.as_slice(),
+                _ => &[],
+            };
+            for (i, target) in targets.iter().enumerate() {
+                assigned(target, values.get(i), visit);
+            }
+        }
+        ExprKind::Starred(inner) => assigned(inner, None, visit),
+        _ => {}
     }
 }

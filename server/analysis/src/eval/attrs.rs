@@ -76,6 +76,7 @@ impl<'e> Interp<'e> {
     }
 
     fn device_property(&mut self, device: &Value<'e>, name: &str) -> Value<'e> {
+        self.asked = true;
         let (major, minor) = self.arch.capability();
         match name {
             "major" => Value::Int(i64::from(major)),

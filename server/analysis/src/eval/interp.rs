@@ -56,6 +56,8 @@ pub(super) type Modules<'e> = RefCell<FxHashMap<ModuleId, Rc<Module<'e>>>>;
 pub(super) struct Interp<'e> {
     pub(super) env: &'e dyn Env,
     pub(super) arch: Arch,
+    /// Something asked which architecture it is.
+    pub(super) asked: bool,
     pub(super) modules: Rc<Modules<'e>>,
     pub(super) syms: Syms,
     pub(super) state: State<'e>,
@@ -97,6 +99,7 @@ impl<'e> Interp<'e> {
         Self {
             env,
             arch,
+            asked: false,
             modules,
             syms: Syms::default(),
             state: State::default(),

@@ -84,6 +84,12 @@ impl<'e> Interp<'e> {
     }
 
     fn device(&mut self, path: &str, last: &str) -> Option<Value<'e>> {
+        let found = self.of_device(path, last);
+        self.asked |= found.is_some();
+        found
+    }
+
+    fn of_device(&mut self, path: &str, last: &str) -> Option<Value<'e>> {
         let (major, minor) = self.arch.capability();
         let (major, minor) = (i64::from(major), i64::from(minor));
         Some(match (path, last) {

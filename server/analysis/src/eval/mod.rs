@@ -232,16 +232,25 @@ impl<'e> Evaluator<'e> {
 
     /// Runs `run` along every path, within bounds.
     fn explore(&self, arch: Arch, run: &dyn Fn(&mut Interp<'e>) -> R<()>) -> Space {
+        let mut asked = false;
         for effort in &EFFORTS {
             let mut interp = Interp::new(self.env, Rc::clone(&self.modules), arch);
             interp.fuel = effort.fuel;
             interp.max_walk = effort.walk;
             interp.trail.reset(effort.decisions);
-            if let Some(space) = every_path(&mut interp, effort.runs, run) {
-                return space;
+            let space = every_path(&mut interp, effort.runs, run);
+            asked |= interp.asked;
+            if let Some(space) = space {
+                return Space {
+                    by_arch: asked,
+                    ..space
+                };
             }
         }
-        Gathered::nothing()
+        Space {
+            by_arch: asked,
+            ..Gathered::nothing()
+        }
     }
 }
 

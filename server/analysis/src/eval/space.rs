@@ -147,6 +147,8 @@ pub struct Space {
     pub configs: Vec<Config>,
     /// There are no others.
     pub complete: bool,
+    /// The code asks which architecture it is; if not, it is the same on all.
+    pub by_arch: bool,
 }
 
 impl Space {
@@ -458,6 +460,7 @@ impl Gathered {
             },
             configs: self.configs,
             complete: self.len.is_some() && !self.incomplete,
+            by_arch: false,
         }
     }
 

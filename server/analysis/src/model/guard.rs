@@ -124,8 +124,13 @@ impl Tracker {
             ExprKind::Logical { and, left, right } if *and == truth => {
                 self.means_miss(left, truth) || self.means_miss(right, truth)
             }
+            // `force or key not in cache`: a flag that asks for it is not the hot path.
             ExprKind::Logical { left, right, .. } => {
-                self.means_miss(left, truth) && self.means_miss(right, truth)
+                let (left_misses, right_misses) =
+                    (self.means_miss(left, truth), self.means_miss(right, truth));
+                (left_misses || is_flag(left))
+                    && (right_misses || is_flag(right))
+                    && (left_misses || right_misses)
             }
             ExprKind::Named { value, .. } => !truth && is_lookup(&Value::of(value)),
             ExprKind::Name(_) => !truth && self.is_cached(test),
@@ -167,6 +172,15 @@ fn sounds_cached(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.contains("cache")
         || lower.starts_with('_') && (lower.contains("tuned") || lower.contains("kernel"))
+}
+
+/// `force_retune`, `not self.frozen`.
+fn is_flag(test: &Expr) -> bool {
+    match &test.kind {
+        ExprKind::Name(_) | ExprKind::Attribute { .. } => true,
+        ExprKind::Unary { op, operand } => op == "not" && is_flag(operand),
+        _ => false,
+    }
 }
 
 /// A membership test says something about a cache only if its right side is a named container, not

@@ -279,6 +279,8 @@ pub struct Search {
     pub candidates: Vec<Candidate>,
     /// The function that searches, qualified; empty at module level.
     pub function: SmolStr,
+    /// When it runs.
+    pub context: HintContext,
     /// The facts are those of the last text that parsed.
     pub stale: bool,
 }
@@ -318,7 +320,7 @@ pub enum SpaceKind {
     List,
 }
 
-/// When a kernel is remade with other hints.
+/// When a kernel is remade with other hints, or a space is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HintContext {

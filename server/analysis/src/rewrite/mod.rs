@@ -5,6 +5,7 @@
 
 use tileperf_syntax::Span;
 
+pub mod autotune;
 #[cfg(test)]
 mod tests;
 
@@ -76,10 +77,19 @@ impl<'t> Edits<'t> {
         self.text.get(span.range()).unwrap_or("")
     }
 
+    /// The white space before a byte, if nothing else stands before it on its line.
+    pub fn own_line(&self, at: u32) -> Option<&'t str> {
+        let indent = indent(self.text, at);
+        let start = line_start(self.text, at) as usize;
+        (start + indent.len() == at as usize).then_some(indent)
+    }
+
     /// Puts a text in the place of another.
     #[must_use]
     pub fn replace(mut self, span: Span, text: impl Into<String>) -> Self {
-        let text = text.into().replace('\n', self.newline());
+        // A part of the text itself may have that line end already.
+        let text = text.into().replace("\r\n", "\n");
+        let text = text.replace('\n', self.newline());
         self.edits.push(TextEdit { span, text });
         self
     }

@@ -44,6 +44,14 @@ fn lines_take_the_indentation_and_line_ends_of_their_place() {
 }
 
 #[test]
+fn text_that_is_moved_keeps_its_line_ends() {
+    let text = "f(\r\n    a)\r\n";
+    let call = span(text, "f(\r\n    a)");
+    let edits = Edits::new(text).replace(call, format!("g({})\nh()", &text[..10]));
+    assert_eq!(changed(text, edits), "g(f(\r\n    a))\r\nh()\r\n");
+}
+
+#[test]
 fn an_element_goes_with_its_comma() {
     for (text, gone, left) in [
         ("f(a, b, c)", "a", "f(b, c)"),

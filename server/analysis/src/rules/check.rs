@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, StmtKind};
 use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 
 use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
@@ -108,7 +108,9 @@ pub fn check(
             (Arc::clone(&item.facts), Arc::new(found))
         });
         devices.push(Arc::clone(&found.devices));
-        for finding in &found.findings {
+        // Of a text that never parsed, only a part is known.
+        let known = !item.is_stale() || item.facts.is_clean();
+        for finding in found.findings.iter().filter(|_| known) {
             let mut finding = finding.mapped(&|span| item.place(span));
             if item.is_stale() {
                 // Made for a text that is no more.
@@ -309,7 +311,7 @@ fn about_item(
     };
     let mut devices: Vec<Arc<DeviceFacts>> = Vec::new();
     let mut findings = Vec::new();
-    for def in functions {
+    for def in functions.iter().copied() {
         let kernel = (model.kernels.iter()).find(|k| k.span == item.place(def.def_span));
         let is_helper = module.functions.get(&def.name.name)
             == Some(&crate::body::FunctionKind::Device)
@@ -323,12 +325,16 @@ fn about_item(
                 .collect(),
             None => FxHashSet::default(),
         };
-        let body = Body::of(def, &constants, module);
+        let around: Vec<&FunctionDef> = (functions.iter().copied())
+            .filter(|f| f.def_span.contains(def.def_span) && f.def_span != def.def_span)
+            .collect();
+        let body = Body::within(def, &around, &constants, module);
         let facts = Arc::new(DeviceFacts {
             def_span: def.def_span,
             body,
             constants,
             is_kernel: kernel.is_some(),
+            open: def.params.iter().any(|p| p.stars > 0),
         });
         let context = DeviceContext {
             device: Device {

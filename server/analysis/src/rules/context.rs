@@ -24,6 +24,8 @@ pub struct DeviceFacts {
     pub constants: FxHashSet<SmolStr>,
     /// It is a kernel, not a helper.
     pub is_kernel: bool,
+    /// It takes any number of arguments: `*args`.
+    pub open: bool,
 }
 
 /// A top-level statement. Places are relative to it.
@@ -90,7 +92,6 @@ pub struct FileContext<'a> {
 }
 
 /// Something of an item: its own places are relative to the item.
-#[derive(Clone, Copy)]
 pub struct InItem<'a, T: ?Sized> {
     /// The item.
     pub item: &'a Item,
@@ -98,7 +99,24 @@ pub struct InItem<'a, T: ?Sized> {
     pub node: &'a T,
 }
 
-impl<T: ?Sized> InItem<'_, T> {
+// Derived, these would ask the same of `T`.
+impl<T: ?Sized> Clone for InItem<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for InItem<'_, T> {}
+
+impl<'a, T: ?Sized> InItem<'a, T> {
+    /// Something else of the same item.
+    pub fn with<U: ?Sized>(&self, node: &'a U) -> InItem<'a, U> {
+        InItem {
+            item: self.item,
+            node,
+        }
+    }
+
     /// A place of the item in the file.
     pub fn place(&self, span: Span) -> Span {
         self.item.place(span)
@@ -156,8 +174,13 @@ impl<'a> FileContext<'a> {
 
     /// A kernel's device code.
     pub fn kernel(&self, kernel: &Kernel) -> Option<Arc<DeviceFacts>> {
-        let (number, item) = self.item(kernel.span)?;
-        let own = relative(kernel.span, item);
+        self.device_code(kernel.span)
+    }
+
+    /// The device code of the function whose definition has exactly this place.
+    pub fn device_code(&self, span: Span) -> Option<Arc<DeviceFacts>> {
+        let (number, item) = self.item(span)?;
+        let own = relative(span, item);
         (self.devices.get(number)?.iter())
             .find(|d| d.def_span == own)
             .cloned()

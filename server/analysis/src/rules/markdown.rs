@@ -19,7 +19,7 @@ pub fn markdown() -> String {
             out,
             "| [{}](#{}) | {} | {} | {} |",
             rule.code,
-            anchor(rule.code, rule.slug),
+            rule.anchor(),
             rule.slug,
             rule.severity.name(),
             doc.summary.replace('|', "\\|"),
@@ -41,9 +41,4 @@ pub fn markdown() -> String {
         let _ = writeln!(out, "{}\n\n{}", facts.join(" "), doc.markdown);
     }
     out
-}
-
-/// The fragment by which a page shows a rule's heading.
-pub(crate) fn anchor(code: &str, slug: &str) -> String {
-    format!("{}-{slug}", code.to_lowercase())
 }

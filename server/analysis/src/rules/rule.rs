@@ -110,6 +110,11 @@ impl Rule {
             && self.until.is_none_or(|until| version < until)
     }
 
+    /// The fragment under which `docs/rules.md` has it.
+    pub fn anchor(&self) -> String {
+        format!("{}-{}", self.code.to_lowercase(), self.slug)
+    }
+
     /// Whether a name given by a user means it: its code, its slug, or the beginning of its code.
     pub fn is_called(&self, name: &str) -> bool {
         let name = name.trim();

@@ -4,12 +4,15 @@
 //! returns the process's exit code. A reader that stops early (`tileperf facts . | head`) ends the
 //! program quietly.
 
+mod check;
 mod completions;
 mod config;
 mod demo;
+mod explain;
 mod facts;
 mod facts_text;
 mod lsp;
+mod paths;
 mod perf;
 mod workspace;
 
@@ -37,6 +40,8 @@ struct Cli {
 enum Command {
     Lsp(lsp::LspArgs),
     Facts(facts::FactsArgs),
+    Check(check::CheckArgs),
+    Explain(explain::ExplainArgs),
     Demo(demo::DemoArgs),
     Perf(perf::PerfArgs),
     Config(config::ConfigArgs),
@@ -84,6 +89,8 @@ pub(crate) fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Lsp(args) => lsp::run(&args),
         Command::Facts(args) => facts::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Perf(args) => perf::run(&args),
         Command::Config(args) => config::run(&args),

@@ -11,13 +11,20 @@ use tileperf_engine::settings::SettingsProblem;
 const MARKERS: [&str; 3] = ["tileperf.toml", "pyproject.toml", ".git"];
 
 /// Settings given with the command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct SettingsArgs {
     /// Set a setting for this command, above all files. May be repeated.
     ///
     /// Example: --config archs=sm_90,sm_100. `tileperf config show` lists all settings.
     #[arg(long = "config", value_name = "KEY=VALUE")]
     config: Vec<String>,
+}
+
+impl SettingsArgs {
+    /// Sets one more, for a flag that stands for a setting.
+    pub(super) fn add(&mut self, key: &str, value: &str) {
+        self.config.push(format!("{key}={value}"));
+    }
 }
 
 /// The absolute path of something the user named.

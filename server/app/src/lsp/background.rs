@@ -75,7 +75,7 @@ pub(super) fn start(server: &Server) {
         tracing::error!("the engine's events are not shown: {error}");
         return;
     }
-    let refresh = Refresh::start(server);
+    let refresh = (server.refresh.get_or_init(|| Refresh::start(server))).clone();
     let task = Events {
         engine: server.engine.clone(),
         client: server.client.clone(),
@@ -129,6 +129,7 @@ impl Events {
             if refresh {
                 self.refresh.lenses();
                 self.refresh.hints();
+                self.runs.look_again(&self.engine);
             }
         }
     }

@@ -1,14 +1,78 @@
 //! What the engine finds wrong, as the protocol's diagnostics.
 
-use tileperf_engine::{DocId, Engine, FailureAt};
-use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString};
+use tileperf_analysis::rules::{Finding, Severity};
+use tileperf_engine::{CheckedFile, DocId, Engine, FailureAt, rule_url};
+use tower_lsp::ls_types::{
+    CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
+    Location, NumberOrString, Uri,
+};
 
 use super::convert::Converter;
 
+/// What is wrong in a document, and the version that was looked at.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) version: Option<i32>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
 /// Everything that is wrong in a document. Reads the file if it is not open, so off the message loop.
-pub(super) fn of(engine: &Engine, convert: &Converter, doc: &DocId) -> Vec<Diagnostic> {
+pub(super) fn of(engine: &Engine, convert: &Converter, doc: &DocId) -> Found {
     let failures = engine.failures(doc);
-    failures.iter().map(|at| failure(convert, at)).collect()
+    let mut found = Found {
+        version: None,
+        diagnostics: failures.iter().map(|at| failure(convert, at)).collect(),
+    };
+    let checked = match engine.findings(doc) {
+        None if engine.is_workspace_checked() => engine.check(doc),
+        checked => checked,
+    };
+    if let Some(checked) = checked {
+        found.version = checked.version;
+        if engine.settings().surfaces.diagnostics {
+            let uri = convert.uri(doc);
+            let each = |f| finding(convert, uri.as_ref(), &checked, f);
+            found.diagnostics.extend(checked.findings.iter().map(each));
+        }
+    }
+    found
+}
+
+/// A finding of a rule.
+pub(super) fn finding(
+    convert: &Converter,
+    uri: Option<&Uri>,
+    checked: &CheckedFile,
+    finding: &Finding,
+) -> Diagnostic {
+    let text = &checked.text;
+    let related = |(span, message): &(tileperf_syntax::Span, String)| {
+        Some(DiagnosticRelatedInformation {
+            location: Location {
+                uri: uri?.clone(),
+                range: convert.range(text, *span),
+            },
+            message: message.clone(),
+        })
+    };
+    let related: Vec<_> = finding.related.iter().filter_map(related).collect();
+    Diagnostic {
+        range: convert.range(text, finding.span),
+        severity: Some(match finding.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+            Severity::Hint => DiagnosticSeverity::HINT,
+        }),
+        code: Some(NumberOrString::String(finding.rule.code.to_owned())),
+        code_description: (rule_url(finding.rule).parse().ok())
+            .map(|href| CodeDescription { href }),
+        source: Some("tileperf".to_owned()),
+        message: finding.message.clone(),
+        related_information: (!related.is_empty()).then_some(related),
+        tags: (finding.rule.slug == "unused-kernel-param")
+            .then(|| vec![DiagnosticTag::UNNECESSARY]),
+        ..Diagnostic::default()
+    }
 }
 
 /// A failing test of the last run.

@@ -2,7 +2,8 @@
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
-    CodeLensOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
+    CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions,
+    DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
     HoverProviderCapability, InitializeParams, InitializeResult, OneOf, SaveOptions,
     ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
     TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkspaceFoldersServerCapabilities,
@@ -11,7 +12,7 @@ use tower_lsp::ls_types::{
 
 use super::server::Server;
 use super::session::{self, Session};
-use super::{background, commands, convert, settings};
+use super::{background, commands, convert, requests, settings};
 
 /// Answers `initialize`: agrees on capabilities and gives the engine its workspace. Nothing is
 /// indexed yet; the engine sleeps until a file mentions cuTile.
@@ -78,6 +79,13 @@ fn capabilities(session: &Session) -> ServerCapabilities {
         code_lens_provider: Some(CodeLensOptions {
             resolve_provider: Some(false),
         }),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![
+                CodeActionKind::QUICKFIX,
+                CodeActionKind::new(requests::code_action::FIX_ALL),
+            ]),
+            ..CodeActionOptions::default()
+        })),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: commands::NAMES.map(str::to_owned).to_vec(),
             ..ExecuteCommandOptions::default()

@@ -11,6 +11,7 @@ mod background;
 mod commands;
 mod convert;
 mod diagnostics;
+mod idle;
 mod lenient;
 mod lifecycle;
 mod names;

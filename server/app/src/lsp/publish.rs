@@ -2,9 +2,10 @@
 //!
 //! Notification handlers only note which document has changed. One task answers: while it works or
 //! the client is slow to read, further changes of a document fold into one, so a burst costs one
-//! answer at its end and nothing is ever queued twice.
+//! answer at its end and nothing is ever queued twice. Files that are not open wait for documents
+//! that are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tileperf_engine::{DocId, Engine};
@@ -13,12 +14,15 @@ use tower_lsp::Client;
 use tower_lsp::ls_types::Uri;
 
 use super::convert::Converter;
-use super::{diagnostics, pool};
+use super::diagnostics::{self, Found};
+use super::{idle, pool};
 
 /// The documents whose diagnostics are due, with the names under which the client knows them.
 #[derive(Debug, Default)]
 pub(super) struct Publisher {
     due: Mutex<HashMap<DocId, (Uri, Converter)>>,
+    /// Files of which something was said while they were not open.
+    told: Mutex<HashSet<DocId>>,
     wake: Notify,
 }
 
@@ -30,10 +34,16 @@ impl Publisher {
         tokio::spawn(async move {
             loop {
                 this.wake.notified().await;
-                let due =
-                    std::mem::take(&mut *this.due.lock().unwrap_or_else(PoisonError::into_inner));
-                for (id, (uri, convert)) in due {
-                    publish(&engine, &client, id, uri, convert).await;
+                loop {
+                    let due = this.next(&engine);
+                    if due.is_empty() {
+                        break;
+                    }
+                    for (id, (uri, convert)) in due {
+                        let (asked, known) = (id.clone(), (uri.clone(), convert.clone()));
+                        this.publish(&engine, &client, id, uri, convert).await;
+                        this.check_links(&engine, asked, known);
+                    }
                 }
             }
         });
@@ -48,23 +58,60 @@ impl Publisher {
             .insert(id, (uri, convert));
         self.wake.notify_one();
     }
-}
 
-/// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
-/// not open have no version.
-async fn publish(engine: &Engine, client: &Client, id: DocId, uri: Uri, convert: Converter) {
-    let open = engine.text(&id).map(|(version, _)| version);
-    let (version, found) = if engine.is_awake() {
-        let engine = engine.clone();
-        let analysed = pool::caught("diagnostics", move || {
+    /// The files of which something was said while they were not open.
+    pub(super) fn told(&self) -> HashSet<DocId> {
+        (self.told.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
+
+    /// The documents to answer next: all that are open, else one that is not.
+    fn next(&self, engine: &Engine) -> Vec<(DocId, (Uri, Converter))> {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let open: Vec<_> = (due.extract_if(|id, _| engine.text(id).is_some())).collect();
+        if !open.is_empty() {
+            return open;
+        }
+        let one = due.keys().next().cloned();
+        one.and_then(|id| due.remove_entry(&id))
+            .into_iter()
+            .collect()
+    }
+
+    /// Looks, once nothing is typed, whether other files add something, and answers again then.
+    pub(super) fn check_links(
+        self: &Arc<Self>,
+        engine: &Engine,
+        id: DocId,
+        (uri, convert): (Uri, Converter),
+    ) {
+        let (this, asked) = (Arc::clone(self), id.clone());
+        idle::check_links(engine.clone(), asked, move || this.mark(id, uri, convert));
+    }
+
+    /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
+    /// not open have no version.
+    async fn publish(
+        &self,
+        engine: &Engine,
+        client: &Client,
+        id: DocId,
+        uri: Uri,
+        convert: Converter,
+    ) {
+        let open = engine.text(&id).map(|(version, _)| version);
+        let found = if engine.is_awake() {
+            let (engine, id) = (engine.clone(), id.clone());
             // The analysis is what diagnostics come from; lenses and hints find it done.
-            let version = engine.analyzed(&id).map(|analysed| analysed.version);
-            (version, diagnostics::of(&engine, &convert, &id))
-        });
-        let (version, found) = analysed.await.unwrap_or_default();
-        (version.or(open), found)
-    } else {
-        (open, Vec::new())
-    };
-    client.publish_diagnostics(uri, found, version).await;
+            let analysed = move || diagnostics::of(&engine, &convert, &id);
+            (pool::caught("diagnostics", analysed).await).unwrap_or_default()
+        } else {
+            Found::default()
+        };
+        if found.version.or(open).is_none() && !found.diagnostics.is_empty() {
+            (self.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
+        }
+        client
+            .publish_diagnostics(uri, found.diagnostics, found.version.or(open))
+            .await;
+    }
 }

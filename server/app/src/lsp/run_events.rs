@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tileperf_analysis::views::measured::Measured;
-use tileperf_engine::DocId;
 use tileperf_engine::runs::{FailureNote, RunNote};
+use tileperf_engine::settings::Settings;
+use tileperf_engine::{DocId, Engine};
 use tokio::sync::watch;
 use tower_lsp::Client;
 
 use super::convert::Converter;
+use super::idle;
 use super::progress::Progress;
 use super::publish::Publisher;
 use super::refresh::Refresh;
@@ -33,6 +35,8 @@ pub(super) struct RunEvents {
     publisher: Option<Arc<Publisher>>,
     failing: Arc<watch::Sender<()>>,
     refresh: Refresh,
+    /// Those that diagnostics were last asked for with.
+    settings: Arc<Settings>,
     due: HashMap<Key, Arc<RunNote>>,
     /// What lenses and diagnostics showed last.
     lenses: HashMap<Key, (String, Option<Measured>)>,
@@ -52,6 +56,7 @@ impl RunEvents {
             failing: Arc::clone(&server.failing),
             publisher: pushes.then(|| Arc::clone(&server.publisher)),
             refresh,
+            settings: server.engine.settings(),
             due: HashMap::new(),
             lenses: HashMap::new(),
             failures: HashMap::new(),
@@ -85,6 +90,38 @@ impl RunEvents {
                 self.refresh.lenses();
             }
             self.tell_failures(key, &note.failures, &convert);
+        }
+    }
+
+    /// Something has changed on disk or in the settings: what was said of any file may be different
+    /// now.
+    pub(super) fn look_again(&mut self, engine: &Engine) {
+        let Some(convert) = &self.convert else { return };
+        let Some(publisher) = &self.publisher else {
+            return self.ask_again(engine);
+        };
+        let mut docs = publisher.told();
+        docs.extend(engine.open_documents());
+        for doc in docs {
+            if let Some(uri) = convert.uri(&doc) {
+                publisher.mark(doc, uri, convert.clone());
+            }
+        }
+    }
+
+    /// Has a client that asks for diagnostics ask again where they are different now.
+    fn ask_again(&mut self, engine: &Engine) {
+        if engine.is_workspace_checked() {
+            self.failing.send_replace(());
+        }
+        let settings = engine.settings();
+        if settings != self.settings {
+            self.settings = settings;
+            return self.refresh.diagnostics();
+        }
+        for doc in engine.open_documents() {
+            let refresh = self.refresh.clone();
+            idle::check_links(engine.clone(), doc, move || refresh.diagnostics());
         }
     }
 

@@ -18,6 +18,7 @@ use super::notices::Notices;
 use super::progress::Progress;
 use super::publish::Publisher;
 use super::questions::Questions;
+use super::refresh::Refresh;
 use super::session::Session;
 use super::{convert, lifecycle, notifications, requests};
 
@@ -33,6 +34,8 @@ pub(super) struct Server {
     pub(super) children: Arc<Children>,
     pub(super) progress: Progress,
     pub(super) publisher: Arc<Publisher>,
+    /// Set by `initialized`.
+    pub(super) refresh: OnceLock<Refresh>,
     /// Changes when another test fails, or one no more.
     pub(super) failing: Arc<watch::Sender<()>>,
     roots: Mutex<Vec<PathBuf>>,
@@ -55,6 +58,7 @@ impl Server {
             changed_files: ChangedFiles::start(engine.clone()),
             failing: Arc::new(watch::Sender::new(())),
             publisher: Publisher::start(engine.clone(), client.clone()),
+            refresh: OnceLock::new(),
             roots: Mutex::default(),
             session: OnceLock::new(),
             engine,
@@ -142,6 +146,10 @@ impl LanguageServer for Server {
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
         notifications::did_change_workspace_folders::handle(self, params);
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        requests::code_action::handle(self, params).await
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

@@ -20,6 +20,8 @@ pub(super) const RUN_ITERATION: &str = "tileperf.runPerfIteration";
 pub(super) struct Session {
     /// The unit of columns.
     pub(super) encoding: Encoding,
+    /// The client takes edits that say for which version of a document they are.
+    pub(super) versioned_edits: bool,
     /// The client asks for diagnostics; else they are pushed. Never both.
     pub(super) pulls_diagnostics: bool,
     /// An outline may have entries below entries.
@@ -56,6 +58,10 @@ impl Session {
                 // Every client knows it.
                 _ => Encoding::Utf16,
             },
+            versioned_edits: workspace
+                .and_then(|workspace| workspace.workspace_edit.as_ref())
+                .and_then(|edit| edit.document_changes)
+                .unwrap_or(false),
             pulls_diagnostics: document.is_some_and(|document| document.diagnostic.is_some()),
             nested_symbols: document
                 .and_then(|document| document.document_symbol.as_ref())

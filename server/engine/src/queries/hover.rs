@@ -104,9 +104,7 @@ impl Engine {
             } else {
                 space.name.to_string()
             };
-            facts
-                .spaces
-                .push((name, self.counts(doc, space.span).to_vec()));
+            facts.spaces.push((name, self.counts(doc, space.span)));
         }
         for test in self.tests_of_kernel(&kernel.file.doc, kernel.number) {
             let file = format!("`{}`", file_name(&test));

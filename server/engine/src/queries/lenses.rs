@@ -57,7 +57,7 @@ impl Engine {
                 }
             }
             for (space_doc, space) in links.kernel_spaces.get(&id).into_iter().flatten() {
-                let counts = self.counts(space_doc, space.span).to_vec();
+                let counts = self.counts(space_doc, space.span);
                 if !facts.spaces.contains(&counts) {
                     facts.spaces.push(counts);
                 }

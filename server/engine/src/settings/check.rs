@@ -5,6 +5,7 @@ mod kernels;
 use std::collections::BTreeMap;
 
 use tileperf_analysis::arch::Arch;
+use tileperf_analysis::rules::RULES;
 use tileperf_analysis::target::Version;
 
 use super::raw::{Entry, Raw, quoted};
@@ -47,6 +48,8 @@ impl Kind {
             Kind::Command => read_command(raw).map(Value::List),
             Kind::Weights => read_weights(raw),
             Kind::Kernels => kernels::read(raw),
+            Kind::Rules => read_list("rules", raw, check_rule),
+            Kind::Severities => read_severities(raw),
         }
     }
 }
@@ -82,6 +85,34 @@ fn read_weights(raw: &Raw) -> Result<Value, String> {
         weights.insert(name.clone(), text);
     }
     Ok(Value::Texts(weights))
+}
+
+fn check_rule(name: &str) -> Result<(), String> {
+    match RULES.iter().any(|rule| rule.is_called(name)) {
+        true => Ok(()),
+        false => Err(format!("names no rule with {}", quoted(name))),
+    }
+}
+
+fn read_severities(raw: &Raw) -> Result<Value, String> {
+    let wanted = "a table of rules, each error, warning or hint";
+    let Raw::Table(entries) = raw else {
+        return Err(expected(wanted, raw));
+    };
+    let mut severities = BTreeMap::new();
+    for Entry { name, value, .. } in entries {
+        check_rule(name)?;
+        match value {
+            Raw::Text(text) | Raw::Bare(text) if super::rules::severity(text).is_some() => {
+                severities.insert(name.clone(), text.clone());
+            }
+            other => {
+                let got = other.describe();
+                return Err(format!("must be {wanted}, but {name} is {got}"));
+            }
+        }
+    }
+    Ok(Value::Texts(severities))
 }
 
 fn expected(wanted: &str, got: &Raw) -> String {

@@ -77,6 +77,8 @@ fn values(kind: Kind) -> String {
         Kind::Command => "a list of arguments".to_owned(),
         Kind::Weights => "for each part of an id a number".to_owned(),
         Kind::Kernels => "for each kernel a table".to_owned(),
+        Kind::Rules => "a list of rules".to_owned(),
+        Kind::Severities => "for each rule `error`, `warning` or `hint`".to_owned(),
     }
 }
 

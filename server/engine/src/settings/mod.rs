@@ -22,6 +22,7 @@ mod nearest;
 mod problem;
 mod raw;
 mod resolve;
+mod rules;
 mod schema;
 pub mod table;
 mod value;
@@ -39,6 +40,7 @@ use tileperf_analysis::target::Version;
 pub use layer::{Layer, LayerKind, editor_trust};
 pub use markdown::markdown;
 pub use problem::{Place, SettingsProblem};
+pub use rules::Rules;
 pub use schema::{restricted_configurations, vscode_schema};
 pub use value::{KernelPerf, Value};
 
@@ -54,6 +56,8 @@ pub struct Settings {
     pub archs: Vec<Arch>,
     /// The cuda-tile to assume instead of the installed one.
     pub cuda_tile: Option<Version>,
+    /// Which rules are asked.
+    pub rules: Rules,
     /// What the workspace index reads.
     pub index: Index,
     /// Where the tests of an operation are.
@@ -91,6 +95,8 @@ pub struct Surfaces {
     pub code_lens: bool,
     /// Hints at the end of lines.
     pub inlay_hints: bool,
+    /// What the rules find.
+    pub diagnostics: bool,
 }
 
 /// Switches of single inlay hints, below [`Surfaces::inlay_hints`].

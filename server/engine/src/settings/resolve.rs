@@ -51,6 +51,7 @@ impl Settings {
             inlay_hints: InlayHints::default(),
             archs: Vec::new(),
             cuda_tile: None,
+            rules: Default::default(),
             index: Index::default(),
             tests: Tests::default(),
             watch: false,

@@ -80,7 +80,13 @@ fn shape(kind: Kind) -> Map<String, Json> {
                 "additionalProperties": false,
             },
         }),
-        Kind::Globs | Kind::Directories => json!({ "type": "array", "items": strings }),
+        Kind::Severities => json!({
+            "type": "object",
+            "additionalProperties": { "type": "string", "enum": ["error", "warning", "hint"] },
+        }),
+        Kind::Globs | Kind::Directories | Kind::Rules => {
+            json!({ "type": "array", "items": strings })
+        }
         Kind::TestPatterns => json!({
             "type": "array",
             "items": { "type": "string", "pattern": r"\{op\}" },

@@ -63,6 +63,10 @@ pub enum Kind {
     Weights,
     /// For each kernel its own settings of the experiment loop.
     Kernels,
+    /// A list of rules.
+    Rules,
+    /// For each rule a severity.
+    Severities,
 }
 
 /// Who may set a setting.
@@ -248,6 +252,45 @@ pub static TABLE: &[Setting] = &[
         doc: "Show at a launch which kernel it runs, where the name alone does not say it.",
         example: "inlay-hints.resolved-kernel = false",
         apply: into!(Flag, inlay_hints.resolved_kernel),
+    },
+    Setting {
+        key: "diagnostics.enable",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: on,
+        doc: "Show what the rules find. `tileperf check` prints it whatever this says.",
+        example: "diagnostics.enable = false",
+        apply: into!(Flag, surfaces.diagnostics),
+    },
+    Setting {
+        key: "rules.select",
+        kind: Kind::Rules,
+        scope: Scope::Anywhere,
+        default: || list(&["all"]),
+        doc: "The rules that are asked, by code, by the beginning of a code (`TP1`) or by name. \
+              `all` means every rule; docs/rules.md lists them.",
+        example: "rules.select = [\"TP1\", \"TP2\", \"num-ctas-arch\"]",
+        apply: into!(List, rules.select),
+    },
+    Setting {
+        key: "rules.ignore",
+        kind: Kind::Rules,
+        scope: Scope::Anywhere,
+        default: || list(&[]),
+        doc: "Rules that are not asked although `rules.select` names them. A single place is better \
+              silenced there, with a comment `# tileperf: ignore[name]`.",
+        example: "rules.ignore = [\"narrow-search-space\"]",
+        apply: into!(List, rules.ignore),
+    },
+    Setting {
+        key: "rules.severity",
+        kind: Kind::Severities,
+        scope: Scope::Anywhere,
+        default: || Value::Texts(Default::default()),
+        doc: "How severe the findings of single rules are: `error`, `warning` or `hint`, by code, by \
+              the beginning of a code or by name. The longest fitting one counts.",
+        example: "rules.severity = { \"replace-hints-hot-path\" = \"error\" }",
+        apply: into!(Texts, rules.severity),
     },
     Setting {
         key: "index.exclude",

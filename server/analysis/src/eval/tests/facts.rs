@@ -162,7 +162,11 @@ fn configurations_and_fields() {
         count,
         configs,
         complete,
+        by_arch,
     } = space(text, Arch::Sm90);
+    assert!(!by_arch);
+    let asking = "import torch\ndef configs():\n    if torch.cuda.get_device_capability()[0] > 9:\n        yield 1\n";
+    assert!(space(asking, Arch::Sm90).by_arch);
     assert_eq!((count.min, count.max), (2, Some(3)));
     assert!(complete);
     assert_eq!(

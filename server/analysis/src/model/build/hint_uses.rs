@@ -104,7 +104,7 @@ impl<'a> Build<'a> {
     }
 
     /// When a call runs: see [`HintContext`].
-    fn context(&self, call: &Call, at: At, depth: u32) -> HintContext {
+    pub(super) fn context(&self, call: &Call, at: At, depth: u32) -> HintContext {
         let Some(function) = self.names.function_of(at) else {
             return HintContext::Module;
         };

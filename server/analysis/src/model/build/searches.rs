@@ -35,6 +35,7 @@ impl<'a> Build<'a> {
             kernel_span: kernel.map_or(whole, |k| self.place(at.item, k.ident.unwrap_or(k.span))),
             candidates: kernel.map_or_else(Vec::new, |k| self.candidates(&k.value, at)),
             function: self.function_name(at),
+            context: self.context(call, at, 0),
             stale: self.stale(at.item),
         };
         self.out.searches.push(search);

@@ -1,4 +1,5 @@
-//! The commands of `workspace/executeCommand`: the experiment loop's verbs, one file each.
+//! The commands of `workspace/executeCommand`, one file each: a check of the whole workspace, and the
+//! experiment loop's verbs.
 //!
 //! A command that runs the project's code starts `tileperf perf VERB` as a child and answers at once;
 //! what becomes of it shows through the journal, as for a run that was started in a terminal. The
@@ -8,6 +9,7 @@
 mod abandon;
 mod attach;
 mod baseline;
+mod check_workspace;
 mod child;
 mod finish;
 mod report;
@@ -25,18 +27,21 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tileperf_engine::Engine;
+use tokio::sync::watch;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::{Position, Uri};
 
 use super::convert::Converter;
 use super::pool;
 use super::progress::Progress;
+use super::publish::Publisher;
 use super::server::Server;
 
 pub(super) use child::Children;
 
 /// Every command, as `initialize` lists them.
-pub(super) const NAMES: [&str; 11] = [
+pub(super) const NAMES: [&str; 12] = [
+    "tileperf.checkWorkspace",
     super::session::RUN_ITERATION,
     "tileperf.perf.setup",
     "tileperf.perf.baseline",
@@ -123,6 +128,10 @@ pub(super) struct Desk {
     convert: Option<Converter>,
     children: Arc<Children>,
     progress: Progress,
+    /// For a client that diagnostics are pushed to.
+    publisher: Option<Arc<Publisher>>,
+    /// For one that asks: something is wrong in another file, or no more.
+    news: Arc<watch::Sender<()>>,
 }
 
 impl Desk {
@@ -133,6 +142,10 @@ impl Desk {
             convert: server.converter(),
             children: Arc::clone(&server.children),
             progress: server.progress.clone(),
+            publisher: (server.session())
+                .is_some_and(|session| !session.pulls_diagnostics)
+                .then(|| Arc::clone(&server.publisher)),
+            news: Arc::clone(&server.failing),
         }
     }
 
@@ -155,6 +168,7 @@ pub(super) async fn run(desk: Desk, command: &str, arguments: Vec<Value>) -> Res
     let argument = parse(arguments)?;
     let answer = match command {
         super::session::RUN_ITERATION => run_iteration::run(desk, argument).await,
+        "tileperf.checkWorkspace" => check_workspace::run(desk).await,
         "tileperf.perf.setup" => setup::run(desk, argument).await,
         "tileperf.perf.baseline" => baseline::run(desk, argument).await,
         "tileperf.perf.status" => status::run(desk, argument).await,

@@ -6,8 +6,8 @@ use tower_lsp::ls_types::{
     FullDocumentDiagnosticReport, RelatedFullDocumentDiagnosticReport,
 };
 
-use crate::lsp::diagnostics;
 use crate::lsp::server::Server;
+use crate::lsp::{convert, diagnostics, idle};
 
 /// The full list of a document's diagnostics, for the analysis of the present text like a pushed one.
 pub(in crate::lsp) async fn handle(
@@ -18,12 +18,15 @@ pub(in crate::lsp) async fn handle(
         .about(
             &params.text_document.uri,
             |_| true,
-            |about| {
-                about.engine.analyzed(&about.id);
-                diagnostics::of(&about.engine, &about.convert, &about.id)
-            },
+            |about| diagnostics::of(&about.engine, &about.convert, &about.id).diagnostics,
         )
         .await?;
+    if let (Some(id), Some(refresh)) = (
+        convert::document_id(&params.text_document.uri),
+        server.refresh.get().cloned(),
+    ) {
+        idle::check_links(server.engine.clone(), id, move || refresh.diagnostics());
+    }
     let report = RelatedFullDocumentDiagnosticReport {
         full_document_diagnostic_report: FullDocumentDiagnosticReport {
             items: found.unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! One file per request. A handler takes what it needs of the session before its first wait and
 //! asks the engine on the pool, about one version of the document (see [`super::about`]).
 
+pub(super) mod code_action;
 pub(super) mod code_lens;
 pub(super) mod definition;
 pub(super) mod diagnostic;

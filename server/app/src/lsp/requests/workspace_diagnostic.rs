@@ -59,8 +59,13 @@ async fn look(
 ) -> Result<Vec<WorkspaceDocumentDiagnosticReport>> {
     let (engine, convert, known) = (engine.clone(), convert.clone(), known.clone());
     pool::run(move || {
-        let found = engine.failing_documents().into_iter();
-        let mut reports: Vec<_> = found
+        let mut found = engine.failing_documents();
+        if engine.is_workspace_checked() {
+            found.extend(engine.files_to_check());
+            found.sort();
+            found.dedup();
+        }
+        let mut reports: Vec<_> = (found.into_iter())
             .filter_map(|doc| report(&engine, &convert, &known, &doc))
             .collect();
         let is_told = |uri: &Uri| reports.iter().any(|(told, _)| told == uri);
@@ -82,7 +87,7 @@ fn report(
 ) -> Option<(Uri, WorkspaceDocumentDiagnosticReport)> {
     let uri = convert.uri(doc)?;
     let version = engine.text(doc).map(|(version, _)| i64::from(version));
-    let items = diagnostics::of(engine, convert, doc);
+    let items = diagnostics::of(engine, convert, doc).diagnostics;
     let mut hasher = DefaultHasher::new();
     (version, serde_json::to_string(&items).ok()?).hash(&mut hasher);
     let id = format!("{:016x}", hasher.finish());

@@ -1,0 +1,382 @@
+//! A tuning cache whose key lets different cases share a configuration.
+
+use rustc_hash::FxHashSet;
+use tileperf_syntax::ast::{ExprKind, FunctionDef};
+
+use super::tuning::extents::is_dimension;
+use super::tuning::keys::{Key, keys};
+use super::tuning::search_call::{Given, SearchCall, is_test, names};
+use super::tuning::spaces::bare_space;
+use crate::rules::rule::rule;
+use crate::rules::{FileContext, Findings, Links};
+
+rule! {
+    /// The key under which a tuning result is kept lacks something that the best configuration
+    /// depends on, so that one case gets the configuration found for another.
+    ///
+    /// The key needs the shape (its dimensions, or what is derived from them), the dtype, the device
+    /// as a string and every flag that the search space is made from. Otherwise the first call
+    /// decides for all: a configuration tuned for float32 runs float16, one of a B200 runs on an
+    /// H100 in the same process. Results stay right, times do not; a configuration that the other
+    /// case's space leaves out on purpose can even fail to compile.
+    ///
+    /// ```python bad
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// _tuned = {}
+    ///
+    /// def run(x, stream, grid, kernel, configs, args):
+    ///     key = (x.shape[0], x.shape[1])  # TP106
+    ///     if key not in _tuned:
+    ///         _tuned[key] = exhaustive_search(configs, stream, grid, kernel, args).best.config
+    ///     return _tuned[key]
+    /// ```
+    ///
+    /// ```python fixed
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// _tuned = {}
+    ///
+    /// def run(x, stream, grid, kernel, configs, args):
+    ///     key = (x.shape[0], x.shape[1], x.dtype, str(x.device))
+    ///     if key not in _tuned:
+    ///         _tuned[key] = exhaustive_search(configs, stream, grid, kernel, args).best.config
+    ///     return _tuned[key]
+    /// ```
+    ///
+    /// ```python good
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// _tuned = {}
+    ///
+    /// def run(x, stream, grid, kernel, configs, args):
+    ///     rows = 1 << (x.shape[0] - 1).bit_length()
+    ///     key = (rows, x.shape[1])
+    ///     key += (x.dtype, str(x.device))
+    ///     if key not in _tuned:
+    ///         _tuned[key] = exhaustive_search(configs, stream, grid, kernel, args).best.config
+    ///     return _tuned[key]
+    /// ```
+    TP106 "cache-key-incomplete" Warning,
+    Workspace(check)
+}
+
+fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
+    if is_test(file) {
+        return;
+    }
+    let mut seen = FxHashSet::default();
+    for search in &file.model.searches {
+        let Some(call) = SearchCall::of(file, search) else {
+            continue;
+        };
+        let mut tensors = call.tensors();
+        tensors.extend(call.array_args(&links.kernels(&search.candidates)));
+        for key in keys(&call, &tensors) {
+            if seen.insert(key.item.place(key.expr.span)) {
+                key.judge(&call, &tensors, out);
+
+            }
+        }
+    }
+}
+
+impl<'a> Key<'a> {
+    fn judge(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>, out: &mut Findings<'_>) {
+        if self.says.open || !self.is_written_out() {
+            return;
+        }
+        let flags = self.flags(call, tensors);
+        let dimensions = self.dimensions(call, tensors);
+        let mut lacks: Vec<String> = Vec::new();
+        if !self.says.shape {
+            lacks.push("the shape".into());
+        }
+        if !self.says.dtype {
+            lacks.push("the dtype".into());
+        }
+        if !self.says.device {
+            lacks.push("the device".into());
+        }
+        if self.says.shape {
+            lacks.extend(dimensions.iter().map(|d| format!("`{d}` of the grid")));
+        }
+        lacks.extend(flags.iter().map(|f| format!("`{f}` of the space")));
+        let Some(last) = lacks.pop() else { return };
+        let list = if lacks.is_empty() {
+            last
+        } else {
+            format!("{} and {last}", lacks.join(", "))
+        };
+        let more: Vec<&str> = dimensions.into_iter().chain(flags).collect();
+        let edits = self.completed(call, &more);
+        let described = out.push(
+            self.item.place(self.expr.span),
+            format!("the tuning cache's key lacks {list}: one case may run with the configuration of another"),
+        );
+        let described = described.related(call.search.callee_span, "the search whose result it keeps");
+        if let Some(edits) = edits {
+            described.review_fix("Complete the cache's key", edits);
+        }
+    }
+
+    /// A tuple, or one value made from names; not a string of anything.
+    fn is_written_out(&self) -> bool {
+        matches!(
+            self.expr.kind,
+            ExprKind::Tuple(_) | ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::FString(_)
+        ) || matches!(&self.expr.kind, ExprKind::Subscript { .. } | ExprKind::Binary { .. })
+            || matches!(&self.expr.kind, ExprKind::Call { func, .. } if func.name().is_some())
+    }
+
+    /// The function that searches makes the key too.
+    fn is_made_by(&self, call: &SearchCall<'a>, def: &FunctionDef) -> bool {
+        self.item.span == call.item.span && self.def.is_some_and(|d| d.def_span == def.def_span)
+    }
+
+    /// Parameters of the searching function that the space is made from and the key does not have.
+    fn flags(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<&'a str> {
+        let Some(def) = call.around.first() else {
+            return Vec::new();
+        };
+        let own = self.is_made_by(call, def);
+        let space = if own { bare_space(call) } else { None };
+        let Some(ExprKind::Call { args, .. }) = space.map(|s| &s.kind) else {
+            return Vec::new();
+        };
+        let read = args.iter().flat_map(|a| match &a.value.kind {
+            ExprKind::Name(name) => Some(name.as_str()),
+            _ => None,
+        });
+        read.filter(|n| def.params.iter().any(|p| p.name.name == *n))
+            .filter(|n| !tensors.contains(n) && !self.says.names.contains(n))
+            .collect()
+    }
+
+    /// Dimensions that the grid is made from and the key does not have.
+    fn dimensions(&self, call: &SearchCall<'a>, tensors: &FxHashSet<&'a str>) -> Vec<&'a str> {
+        let (Some(def), Some(grid)) = (call.around.first(), call.arg(Given::Grid)) else {
+            return Vec::new();
+        };
+        if self.says.whole || !self.is_made_by(call, def) {
+            return Vec::new();
+        }
+        let mut out: Vec<&str> = Vec::new();
+        for given in call.gives(grid) {
+            for name in names(given.value) {
+                let name = name.as_str();
+                let known = given.config.is_some_and(|c| c == name)
+                    || tensors.contains(name)
+                    || self.says.names.contains(name)
+                    || out.contains(&name);
+                if !known && is_dimension(&call.file, def, name) {
+                    out.push(name);
+                }
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, fixes, good};
+
+    const HEAD: &str = "from cuda.tile.tune import exhaustive_search\n\n_tuned = {}\n\n";
+
+    /// A launcher whose key is made by these lines.
+    fn keyed(params: &str, lines: &str) -> String {
+        let lines = lines.replace('\n', "\n    ");
+        format!(
+            "{HEAD}def run({params}, s, g, k, c):\n    {lines}\n    if key not in _tuned:\n        \
+             _tuned[key] = exhaustive_search(c, s, g, k, lambda cfg: (x, y))\n    return _tuned[key], x.numel()\n"
+        )
+    }
+
+    #[test]
+    fn each_part_is_missed_by_itself() {
+        for (key, fixed) in [
+            ("(M, N, x.dtype)", "(M, N, x.dtype, str(x.device))"),
+            ("(M, N, str(x.device))", "(M, N, str(x.device), x.dtype)"),
+            ("(x.dtype, str(x.device))", "(x.dtype, str(x.device), tuple(x.shape))"),
+            ("('run', x.dtype, str(x.device),)", "('run', x.dtype, str(x.device), tuple(x.shape),)"),
+            ("(M,)", "(M, x.dtype, str(x.device),)"),
+        ] {
+            let code = keyed("x, y, M, N", &format!("key = {key}"));
+            let marked = code.replace(key, &format!("{key}  # TP106"));
+            fixes(&RULE, &marked, &code.replace(key, fixed));
+        }
+    }
+
+    #[test]
+    fn a_tuple_over_several_lines_keeps_its_layout() {
+        let code = keyed("x, y, M", "key = (\n    M,\n    x.dtype,\n)");
+        let marked = code.replace("key = (\n", "key = (  # TP106\n");
+        let fixed = code.replace("x.dtype,\n", "x.dtype,\n        str(x.device),\n");
+        fixes(&RULE, &marked, &fixed);
+    }
+
+    #[test]
+    fn what_the_kernel_uses_as_an_array_is_a_tensor() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "import cuda.tile as ct\n{HEAD}@ct.kernel\ndef copy(x, y):\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (64,)))\n\n\
+                 def run(n, a, b, s, g, c):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = exhaustive_search(c, s, g, copy, lambda cfg: (a, b))\n    return _tuned[key]\n"
+            )
+        };
+        fixes(&RULE, &code("(n,)", "  # TP106"), &code("(n, a.dtype, str(a.device),)", ""));
+    }
+
+    #[test]
+    fn parameters_called_dtype_and_device_are_used() {
+        let code = keyed("x, y, M, dtype, device", "key = (M, N)");
+        let marked = code.replace("(M, N)", "(M, N)  # TP106");
+        fixes(&RULE, &marked, &code.replace("(M, N)", "(M, N, dtype, str(device))"));
+    }
+
+    #[test]
+    fn a_flag_of_the_space() {
+        let code = "from cuda.tile.tune import exhaustive_search\n\n_tuned = {}\n\n\
+            def run(x, causal, s, g, k, a):\n    key = (x.shape, x.dtype, str(x.device))MARK\n    \
+            if key not in _tuned:\n        configs = list(space(causal))\n        \
+            _tuned[key] = exhaustive_search(configs, s, g, k, a)\n    return _tuned[key]\n";
+        let fixed = code.replace("str(x.device))MARK", "str(x.device), causal)");
+        fixes(&RULE, &code.replace("MARK", "  # TP106"), &fixed);
+        // Derived from it.
+        good(&RULE, &code.replace("MARK", "").replace("str(x.device))", "str(x.device), int(causal))"));
+    }
+
+    #[test]
+    fn a_dimension_of_the_grid() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "{HEAD}def tuned(x, rows, cols, s, k, c, a):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = exhaustive_search(c, s, lambda cfg: (rows, cols // cfg), k, a)\n    return _tuned[key]\n\n\
+                 def run(x, s, k, c, a):\n    rows, cols = x.shape\n    return tuned(x, rows, cols, s, k, c, a)\n"
+            )
+        };
+        let complete = "(rows, cols, x.dtype, str(x.device))";
+        good(&RULE, &code(complete, ""));
+        fixes(
+            &RULE,
+            &code("(cols, x.dtype, str(x.device))", "  # TP106"),
+            &code("(cols, x.dtype, str(x.device), rows)", ""),
+        );
+        for taken in ["cols = x.shape[1]", "cols = x.size(1)", "rows, cols = x.size()", "_, cols = x.shape[-2:]", "n, cols = 1, x.shape[1]"] {
+            bad(&RULE, &format!(
+                "{HEAD}def run(x, s, k, c, a):\n    {taken}\n    key = (x.numel(), x.dtype, str(x.device))  # TP106\n    if key not in _tuned:\n        \
+                 def grid(cfg):\n            return (cols,)\n        _tuned[key] = exhaustive_search(c, s, grid, k, a)\n"
+            ));
+        }
+        // What callers calculate may follow from the key; what is derived from it does.
+        good(&RULE, &code("(cols, x.dtype, str(x.device))", "").replace("rows, cols = x.shape", "cols = x.shape[1]\n    rows = cols * 2"));
+        good(&RULE, &code("(x.shape, x.dtype, str(x.device))", ""));
+        bad(&RULE, &code("(x.shape[0], x.dtype, str(x.device))", "  # TP106"));
+        good(&RULE, &code("(half, cols, x.dtype, str(x.device))", "").replace("    key =", "    half = rows // 2\n    key ="));
+    }
+
+    #[test]
+    fn every_form_of_cache() {
+        for (ask, keep) in [
+            ("if key not in _tuned:", "_tuned[key] = "),
+            ("best = _tuned.get(key)\n    if best is None:", "best = _tuned[key] = "),
+            ("if key not in self.tuned:", "self.tuned[key] = "),
+            ("if not key in _tuned:", "_tuned[key] = "),
+        ] {
+            bad(&RULE, &format!(
+                "{HEAD}def run(self, x, M, s, g, k, c, a):\n    key = (M, x.dtype)  # TP106\n    {ask}\n        \
+                 {keep}exhaustive_search(c, s, g, k, a)\n    return x.shape\n"
+            ));
+        }
+        // Written in place.
+        bad(&RULE, &format!(
+            "{HEAD}def run(x, M, s, g, k, c, a):\n    if (M, x.dtype) not in _tuned:\n        \
+             r = exhaustive_search(c, s, g, k, a)\n        _tuned[(M, x.dtype)] = r.best.config  # TP106\n    return x.shape\n"
+        ));
+        // An early return; two branches.
+        bad(&RULE, &format!(
+            "{HEAD}def run(x, M, s, g, k, c, a):\n    if M > 4:\n        key = ('big', M)  # TP106\n    else:\n        \
+             key = ('small', M, x.dtype)  # TP106\n    if key in _tuned:\n        return _tuned[key]\n    \
+             _tuned[key] = exhaustive_search(c, s, g, k, a)\n    return x.shape\n"
+        ));
+        // The key comes from a caller.
+        bad(&RULE, &format!(
+            "{HEAD}def tuned(s, g, k, c, a, key):\n    if key not in _tuned:\n        \
+             _tuned[key] = exhaustive_search(c, s, g, k, a)\n    return _tuned[key]\n\n\
+             def run(x, M, s, g, k, c, a):\n    key = (M, x.dtype)  # TP106\n    return tuned(s, g, k, c, a, key)\n"
+        ));
+        bad(&RULE, "from cuda.tile_experimental import autotune_launch\n\ndef run(x, s, g, k, a, c):\n    \
+             autotune_launch(s, g, k, a, search_space=c, key=(x.shape, x.dtype))  # TP106\n");
+    }
+
+    #[test]
+    fn kept_by_the_caller_of_the_function_that_searches() {
+        let code = |key: &str, mark: &str| {
+            format!(
+                "{HEAD}def best(x, s, g, k, c, a):\n    return exhaustive_search(c, s, g, k, a).best.config\n\n\
+                 def run(x, n, s, g, k, c, a):\n    key = {key}{mark}\n    if key not in _tuned:\n        \
+                 _tuned[key] = best(x, s, g, k, c, a)\n    return _tuned[key], x.shape\n"
+            )
+        };
+        fixes(&RULE, &code("(n, x.dtype)", "  # TP106"), &code("(n, x.dtype, str(x.device))", ""));
+        good(&RULE, &code("(n, x.dtype, str(x.device))", ""));
+        good(&RULE, &code("key_for(n)", ""));
+        good(&RULE, &code("describe(x)", ""));
+    }
+
+    #[test]
+    fn complete_in_some_way() {
+        for key in [
+            "key = (tuple(x.shape), x.dtype, str(x.device))",
+            "key = (M, x.dtype, torch.cuda.current_device())",
+            "key = (M, x.dtype, torch.cuda.get_device_capability())",
+            "key = (M, x.dtype, x.device)",
+            "rows = next_power_of_2(M)\nkey = (rows, x.dtype, x.device.index)",
+            "key = (M,)\nkey = key + (x.dtype, str(x.device))",
+            "key = (M,)\nkey += (x.dtype, str(x.device))",
+            "shape = (M, x.dtype)\nkey = (shape, str(x.device))",
+            "key = f'{M}-{x.dtype}-{x.device}'",
+            "key = make_key(x, y)",
+            "key = (M, *rest)",
+            "key = signature(x)",
+            "key = tuple((t.shape, t.dtype, str(t.device)) for t in (x, y))",
+        ] {
+            good(&RULE, &keyed("x, y, M, rest", key));
+        }
+        good(&RULE, &format!(
+            "{HEAD}def keys(*ts):\n    return tuple((t.shape, t.dtype, str(t.device)) for t in ts)\n\n{}",
+            keyed("x, y", "key = keys(x, y)").trim_start_matches(HEAD)
+        ));
+        for (dtype, device) in [
+            ("x.dtype", "str(x.device)"),
+            ("is_fp8", "capability"),
+            ("x.element_size()", "torch.cuda.current_device()"),
+            ("x.itemsize", "arch"),
+            ("str(dtype)", "num_sms"),
+            ("precision", "gpu_name"),
+            ("out_dtype", "sm_count"),
+            ("dtypes", "props.multi_processor_count"),
+        ] {
+            good(&RULE, &keyed("x, y, M", &format!("key = (M, {dtype}, {device})")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = (M, {dtype})  # TP106")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = (M, {device})  # TP106")));
+            bad(&RULE, &keyed("x, y, M", &format!("key = ({dtype}, {device})  # TP106")));
+        }
+        bad(&RULE, &keyed("x, y, M", "key = (M, x.dtype, search_id)  # TP106"));
+        // What is calculated from it at second hand does not tell it.
+        bad(&RULE, &keyed("x, y, M", "bytes = M * x.element_size()\nparts = bytes // 4096\nkey = (M, parts, str(x.device))  # TP106"));
+        // The caller's key is not seen.
+        good(&RULE, &keyed("x, y, key", "pass"));
+        good(&RULE, &keyed("x, y, cache_key", "key = (cache_key, 1)"));
+    }
+
+    #[test]
+    fn what_is_no_tuning_cache() {
+        // A cache of configurations; a search whose result is not kept; a test.
+        good(&RULE, "_c = {}\n\ndef configs(n, m):\n    key = (n, m)\n    if key not in _c:\n        _c[key] = [n]\n    return _c[key]\n");
+        good(&RULE, &format!("{HEAD}def run(x, s, g, k, c, a):\n    out = {{}}\n    out['best'] = exhaustive_search(c, s, g, k, a)\n    return x.shape, out\n"));
+        good(&RULE, &keyed("x, y, M", "key = (M,)").replace("def run", "import pytest\n\ndef run"));
+    }
+}

@@ -1,0 +1,383 @@
+//! Tiles made anew in each iteration of a loop.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
+
+use crate::body::{Device, Extent, Place, Tile, walk};
+use crate::rewrite::Edits;
+use crate::rules::bindings;
+use crate::rules::rule::rule;
+use crate::rules::{DeviceContext, Findings};
+
+rule! {
+    /// A tile of constants, or a mask, is made anew in each iteration of a loop.
+    ///
+    /// Nothing in it changes from one iteration to the next: made before the loop it says so, and does
+    /// not depend on the compiler to move it (tileiras 13.4 does in simple loops: the compiled code is
+    /// then the same). Accumulators that an iteration starts from, and goes on to change, stay.
+    ///
+    /// ```python bad
+    /// @ct.kernel
+    /// def copy(x, y, n: int, TILE: ct.Constant[int]):
+    ///     for i in range(ct.cdiv(n, TILE)):
+    ///         offsets = i * TILE + ct.arange(TILE, dtype=ct.int32)  # TP409
+    ///         ct.scatter(y, offsets, ct.gather(x, offsets))
+    /// ```
+    ///
+    /// ```python fixed
+    /// @ct.kernel
+    /// def copy(x, y, n: int, TILE: ct.Constant[int]):
+    ///     arange = ct.arange(TILE, dtype=ct.int32)
+    ///     for i in range(ct.cdiv(n, TILE)):
+    ///         offsets = i * TILE + arange
+    ///         ct.scatter(y, offsets, ct.gather(x, offsets))
+    /// ```
+    ///
+    /// ```python good
+    /// @ct.kernel
+    /// def product(a, b, c, n: int, T: ct.Constant[int]):
+    ///     for i in range(ct.bid(0), n, ct.num_blocks(0)):
+    ///         acc = ct.zeros((T, T), dtype=ct.float32)
+    ///         for k in range(ct.num_tiles(a, axis=1, shape=(T, T))):
+    ///             acc = ct.mma(ct.load(a, (i, k), (T, T)), ct.load(b, (k, i), (T, T)), acc)
+    ///         ct.store(c, (i, i), acc)
+    /// ```
+    TP409 "loop-invariant-tile" Hint,
+    Device(check)
+}
+
+/// What is asked of a loop for each expression in it.
+struct Around {
+    hot: bool,
+    changed: FxHashSet<SmolStr>,
+}
+
+fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
+    let device = &at.device;
+    let mut loops: FxHashMap<Span, Around> = FxHashMap::default();
+    let mut done: Vec<Span> = Vec::new();
+    let mut accumulators: Vec<Span> = Vec::new();
+    walk(&device.def.body, &mut |expr, place| {
+        let Some(around) = place.loops().last() else {
+            return;
+        };
+        // Where a product starts from: that zero costs nothing.
+        if let Some(call) = device.call(expr)
+            && matches!(call.name.as_str(), "mma" | "mma_scaled")
+        {
+            let place = if call.name == "mma" { 2 } else { 4 };
+            accumulators.extend(call.arg(place, "acc").map(|e| e.span));
+        }
+        if !is_candidate(device, expr) || accumulators.contains(&expr.span) {
+            return;
+        }
+        let known = loops.entry(around.span).or_insert_with(|| Around {
+            hot: is_hot(device, around),
+            changed: changed(around),
+        });
+        if !known.hot || done.iter().any(|s| s.contains(expr.span)) {
+            return;
+        }
+        if is_start(expr, place, &known.changed, around) {
+            done.push(expr.span);
+        } else if is_invariant(device, expr, &known.changed) {
+            done.push(expr.span);
+            report(at, expr, around, place, out);
+        }
+    });
+}
+
+/// A tile of constants or a mask, of more than one element, that is made here.
+fn is_candidate(device: &Device<'_>, expr: &Expr) -> bool {
+    device.tile(expr).is_some_and(|tile| {
+        let made = tile.constant || (tile.mask && tile.sources.is_empty());
+        made && !is_one(tile) && is_made(device, expr)
+    })
+}
+
+fn report<'a>(
+    at: &DeviceContext<'a>,
+    expr: &'a Expr,
+    around: &'a Stmt,
+    place: &Place<'a>,
+    out: &mut Findings<'_>,
+) {
+    let text = at.source(expr.span);
+    let shown = if text.contains('\n') { "The tile" } else { text };
+    let quoted = if shown == text { format!("`{text}`") } else { shown.to_owned() };
+    let described = out.push(
+        expr.span,
+        format!("{quoted} is the same in every iteration; make it before the loop"),
+    );
+    let name = fresh(at, expr);
+    let edits = Edits::new(at.text);
+    let edits = match place.stmt().map(|s| (s, &s.kind)) {
+        // The whole of a statement that is the only one to bind its name.
+        Some((stmt, StmtKind::Assign { targets, value }))
+            if value.span == expr.span && alone(at, stmt, targets) && edits.own_line(stmt.span.start).is_some() =>
+        {
+            let line = at.source(stmt.span);
+            if line.contains('\n') || at.text[stmt.span.end as usize..].lines().next().is_some_and(|rest| rest.contains(';')) {
+                return;
+            }
+            edits
+                .lines_before(around.span.start, &[line])
+                .delete_lines(stmt.span)
+        }
+        _ if text.contains('\n') => return,
+        _ => edits
+            .lines_before(around.span.start, &[&format!("{name} = {text}")])
+            .replace(expr.span, name),
+    };
+    if Edits::new(at.text).own_line(around.span.start).is_some() {
+        described.safe_fix("Make it before the loop", edits);
+    }
+}
+
+/// The statement binds one name, nothing else does, and it is not the only one of its block.
+fn alone(at: &DeviceContext<'_>, stmt: &Stmt, targets: &[Expr]) -> bool {
+    let [target] = targets else {
+        return false;
+    };
+    target.name().is_some()
+        && at.device.follow(target).span != target.span
+        && has_siblings(&at.device.def.body, stmt)
+}
+
+fn has_siblings(body: &[Stmt], stmt: &Stmt) -> bool {
+    if body.iter().any(|s| s.span == stmt.span) {
+        return body.len() > 1;
+    }
+    (body.iter().flat_map(Stmt::blocks)).any(|inner| has_siblings(inner, stmt))
+}
+
+/// A name that the function does not know yet.
+fn fresh(at: &DeviceContext<'_>, expr: &Expr) -> String {
+    let base = match at.device.call(expr) {
+        Some(call) => call.name.to_string(),
+        None if at.device.tile(expr).is_some_and(|t| t.mask) => "mask".to_owned(),
+        None => "tile".to_owned(),
+    };
+    let mut taken: FxHashSet<SmolStr> = bindings::bound(&at.device.def.body);
+    taken.extend(at.device.def.params.iter().map(|p| p.name.name.clone()));
+    walk(&at.device.def.body, &mut |e, _| taken.extend(e.name().cloned()));
+    let numbered = (2..).map(|n| format!("{base}_{n}"));
+    std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|name| !taken.contains(name.as_str()))
+        .unwrap_or(base)
+}
+
+/// Names that a loop binds.
+fn changed(around: &Stmt) -> FxHashSet<SmolStr> {
+    let mut names = FxHashSet::default();
+    if let StmtKind::For { target, .. } = &around.kind {
+        bindings::target_names(target, &mut |n| {
+            names.insert(n.clone());
+        });
+    }
+    for inner in around.blocks() {
+        names.extend(bindings::bound(inner));
+    }
+    names
+}
+
+/// A loop that is neither unrolled when it is compiled nor mostly spent in loops within it.
+fn is_hot(device: &Device<'_>, around: &Stmt) -> bool {
+    !is_unrolled(device, around) && !around.blocks().into_iter().any(|b| loops(device, b))
+}
+
+fn is_unrolled(device: &Device<'_>, around: &Stmt) -> bool {
+    matches!(&around.kind, StmtKind::For { iter, .. } if device.call(iter).is_some_and(|c| c.name == "static_iter"))
+}
+
+fn loops(device: &Device<'_>, body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        let itself = matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. });
+        (itself && !is_unrolled(device, stmt)) || stmt.blocks().into_iter().any(|b| loops(device, b))
+    })
+}
+
+/// A single element: nothing to save.
+fn is_one(tile: &Tile) -> bool {
+    (tile.shape.as_ref()).is_some_and(|s| s.iter().all(|e| *e == Extent::Int(1)))
+}
+
+/// Something is made, not only named or looked at in another shape.
+fn is_made(device: &Device<'_>, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Compare { .. } | ExprKind::Binary { .. } => true,
+        ExprKind::Subscript { value, .. } => is_made(device, value),
+        ExprKind::Call { .. } => device.call(expr).is_some_and(|c| match c.name.as_str() {
+            "reshape" | "expand_dims" | "broadcast_to" => {
+                c.arg(0, "x").is_some_and(|e| is_made(device, e))
+            }
+            name => PURE.contains(&name),
+        }),
+        _ => false,
+    }
+}
+
+const PURE: [&str; 18] = [
+    "zeros", "ones", "full", "arange", "astype", "reshape", "expand_dims", "broadcast_to", "where",
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "add", "mul", "sub",
+];
+
+fn is_invariant(device: &Device<'_>, expr: &Expr, changed: &FxHashSet<SmolStr>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => !changed.contains(name),
+        ExprKind::Call { func, args } => {
+            let pure = match device.call(expr) {
+                Some(call) => {
+                    PURE.contains(&call.name.as_str())
+                        || matches!(call.name.as_str(), "bid" | "cdiv")
+                        || crate::body::Dtype::named(&call.name).is_some()
+                }
+                None => func.name().is_some_and(|n| matches!(n.as_str(), "float" | "int" | "min" | "max")),
+            };
+            pure && args.iter().all(|a| a.stars == 0 && is_invariant(device, &a.value, changed))
+        }
+        ExprKind::Lambda { .. } | ExprKind::Comprehension { .. } | ExprKind::Named { .. } => false,
+        _ => {
+            let mut all = true;
+            expr.children(&mut |e| all &= is_invariant(device, e, changed));
+            all
+        }
+    }
+}
+
+/// What an iteration starts from and changes: its name is bound again in the loop.
+fn is_start(expr: &Expr, place: &Place<'_>, changed: &FxHashSet<SmolStr>, around: &Stmt) -> bool {
+    let Some(StmtKind::Assign { targets, value }) = place.stmt().map(|s| &s.kind) else {
+        return false;
+    };
+    let [target] = &targets[..] else {
+        return false;
+    };
+    let whole = value.span == expr.span || matches!(value.kind, ExprKind::Tuple(_));
+    whole
+        && match &target.kind {
+            ExprKind::Name(name) => changed.contains(name) && times_bound(around, name) > 1,
+            ExprKind::Tuple(_) => true,
+            _ => false,
+        }
+}
+
+fn times_bound(around: &Stmt, name: &SmolStr) -> usize {
+    fn count(body: &[Stmt], name: &SmolStr) -> usize {
+        let mut times = 0;
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { targets, .. } => {
+                    for target in targets {
+                        bindings::target_names(target, &mut |n| times += usize::from(n == name));
+                    }
+                }
+                StmtKind::AugAssign { target, .. } | StmtKind::For { target, .. } => {
+                    bindings::target_names(target, &mut |n| times += usize::from(n == name));
+                }
+                _ => {}
+            }
+            times += stmt.blocks().into_iter().map(|b| count(b, name)).sum::<usize>();
+        }
+        times
+    }
+    around.blocks().into_iter().map(|b| count(b, name)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, fixes, good};
+
+    fn kernel(body: &str) -> String {
+        format!(
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    o = ct.arange(T, dtype=ct.int32)\n    for i in range(n):\n        t = ct.load(x, (i,), (T,))\n        {}\n        ct.store(y, (i,), t)\n",
+            body.replace('\n', "\n        ")
+        )
+    }
+
+    #[test]
+    fn every_form_of_tile() {
+        for body in [
+            "z = ct.zeros((T,), dtype=ct.float32)  # TP409\nt = t + z",
+            "t = t + ct.full((T,), 1.0, dtype=ct.float32)  # TP409",
+            "t = t + ct.zeros(SIZES[0], dtype=ct.float32)  # TP409",
+            "if n > 2:\n    t = t + ct.ones((T,), dtype=ct.float32)  # TP409",
+            "m = o < n  # TP409\nt = ct.where(m, t, 0.0)",
+            "t = ct.where(o + 1 < n, t, 0.0)  # TP409",
+            "t = ct.where(o < n, t, ct.zeros((T,), ct.float32))  # TP409",
+            "c = ct.arange(T, dtype=ct.int32)[None, :]  # TP409\nt = t + c",
+            "while n > 0:\n    t = t + ct.ones((T,), dtype=ct.float32)  # TP409\n    n = n - 1",
+        ] {
+            bad(&RULE, &kernel(body));
+        }
+    }
+
+    #[test]
+    fn a_statement_moves_and_a_part_gets_a_name() {
+        fixes(
+            &RULE,
+            &kernel("m = o < n  # TP409\nt = ct.where(m, t, 0.0)"),
+            &kernel("t = ct.where(m, t, 0.0)").replace("    for i", "    m = o < n\n    for i"),
+        );
+        fixes(
+            &RULE,
+            &kernel("t = ct.where(o < n, t, 0.0)  # TP409"),
+            &kernel("t = ct.where(mask, t, 0.0)").replace("    for i", "    mask = o < n\n    for i"),
+        );
+    }
+
+    #[test]
+    fn a_statement_stays_where_its_block_would_be_empty() {
+        fixes(
+            &RULE,
+            &kernel("if n > 2:\n    m = o < n  # TP409\nt = t + 1"),
+            &kernel("if n > 2:\n    m = mask\nt = t + 1")
+                .replace("    for i", "    mask = o < n\n    for i"),
+        );
+        fixes(
+            &RULE,
+            &kernel("if n > 2:\n    m = o < n  # TP409\n    t = ct.where(m, t, 0.0)"),
+            &kernel("if n > 2:\n    t = ct.where(m, t, 0.0)")
+                .replace("    for i", "    m = o < n\n    for i"),
+        );
+    }
+
+    #[test]
+    fn several_statements_of_a_line_are_left_to_the_author() {
+        let (_, found) = bad(&RULE, &kernel("m = o < n; t = ct.where(m, t, 0.0)  # TP409"));
+        assert!(found[0].fixes.is_empty());
+    }
+
+    #[test]
+    fn silent_on_what_changes_or_costs_nothing() {
+        for body in [
+            "m = o + i < n\nt = ct.where(m, t, 0.0)",
+            "z = ct.full((T,), i, dtype=ct.float32)\nt = t + z",
+            // Accumulators.
+            "z = ct.zeros((T,), dtype=ct.float32)\nfor j in range(4):\n    z = z + t\nt = z",
+            "z = ct.zeros((T,), dtype=ct.float32)\nz += t\nt = z",
+            "p = ct.mma(t, t, ct.zeros((T, T), dtype=ct.float32))",
+            "p = ct.mma(t, t, acc=ct.zeros((T, T), dtype=ct.float32))",
+            // One element; in a loop that is spent in another.
+            "t = t + ct.full((1,), 0.5, dtype=ct.float32)",
+            "z = ct.full((T,), 0.5, dtype=ct.float32)\nfor j in range(n):\n    t = t + z",
+            // Only looked at.
+            "t = t + ct.reshape(o, (1, T))",
+            "t = t + o[None, :]",
+            "t = t + o",
+            // Read from memory.
+            "w = ct.load(x, (0,), (T,))\nt = t + w",
+            "v = ct.load(x, (i,), (T,)) > 0\nt = ct.where(v, t, 0.0)",
+        ] {
+            good(&RULE, &kernel(body));
+        }
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, T: ct.Constant[int]):\n    z = ct.zeros((T,), dtype=ct.float32)\n    for i in ct.static_iter(range(4)):\n        ct.store(x, (i,), z + ct.ones((T,), dtype=ct.float32))\n",
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! `tileperf check`: what is wrong, for people, programs and CI.
+
+mod baseline;
+mod finding;
+mod fix;
+mod github;
+mod json;
+mod sarif;
+mod text;
+mod watch;
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use tileperf_analysis::rules::Severity;
+use tileperf_engine::{DocId, Engine};
+
+use self::finding::Checked;
+use super::paths::{self, Found};
+use super::workspace::{self, SettingsArgs};
+
+/// Find what is wrong in cuTile code.
+///
+/// Looks at the whole project that a path belongs to, so that a kernel tuned in another file is
+/// known, and prints what it finds below the paths given. Nothing is run or imported. Exits with 0
+/// if there is nothing worse than hints, with 1 if there is, with 2 if it could not look.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Python files, folders to search for them, or - for standard input.
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+
+    /// How to print what is found.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Correct what can be corrected without changing results.
+    #[arg(long)]
+    fix: bool,
+
+    /// Print what --fix would change instead.
+    #[arg(long)]
+    diff: bool,
+
+    /// With --fix or --diff: also the corrections that somebody should look at.
+    #[arg(long)]
+    review_fixes: bool,
+
+    /// Ask these rules only: codes, beginnings of codes, names.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    select: Vec<String>,
+
+    /// Don't ask these rules.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    ignore: Vec<String>,
+
+    /// The architectures to judge for, as the setting archs: sm_90,sm_100.
+    #[arg(long, value_name = "ARCH", value_delimiter = ',')]
+    arch: Vec<String>,
+
+    /// The version of cuda-tile to assume, as the setting cuda-tile.
+    #[arg(long, value_name = "VERSION")]
+    cuda_tile: Option<String>,
+
+    /// Leave out what this file lists: findings that were there when it was written.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Write the present findings to the baseline file.
+    #[arg(long, requires = "baseline")]
+    write_baseline: bool,
+
+    /// Look again whenever a file changes, until interrupted.
+    #[arg(long, conflicts_with_all = ["fix", "diff", "write_baseline"])]
+    watch: bool,
+
+    /// What standard input is called.
+    #[arg(long, value_name = "FILE", default_value = "stdin.py")]
+    stdin_filename: PathBuf,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For reading, with the lines of code.
+    Text,
+    /// One JSON object a line for each finding.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations of GitHub Actions.
+    Github,
+}
+
+/// Runs `tileperf check`.
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let settings = args.all_settings();
+    let found = match args.paths.as_slice() {
+        [path] if path == Path::new("-") => vec![from_stdin(args, &settings)?],
+        paths if paths.iter().any(|p| p == Path::new("-")) => {
+            bail!("standard input (-) cannot be checked together with other paths")
+        }
+        paths => {
+            let given = paths::given(paths)?;
+            paths::find(&given, &settings, &Engine::files_to_check)
+        }
+    };
+    for problem in found
+        .first()
+        .map(|f| f.engine.settings_problems())
+        .unwrap_or_default()
+    {
+        tracing::warn!("{problem}");
+    }
+    let from_stdin = args.paths == [PathBuf::from("-")];
+    if args.fix || args.diff {
+        return fix::run(args, &found, from_stdin);
+    }
+    if args.watch {
+        return watch::run(args, &found);
+    }
+    let checked = check(&found);
+    if args.write_baseline {
+        let path = args.baseline.as_deref().unwrap_or(Path::new(""));
+        baseline::write(path, &checked)?;
+        writeln!(
+            io::stderr(),
+            "tileperf: {} findings are in {}",
+            checked.iter().map(|c| c.findings.len()).sum::<usize>(),
+            path.display()
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let checked = without_baseline(args, checked)?;
+    print(args.format, &checked)?;
+    Ok(code(&checked))
+}
+
+impl CheckArgs {
+    /// The settings, those among the flags included.
+    fn all_settings(&self) -> SettingsArgs {
+        let mut settings = self.settings.clone();
+        let mut add = |key: &str, values: &[String]| {
+            if !values.is_empty() {
+                settings.add(key, &values.join(","));
+            }
+        };
+        add("rules.select", &self.select);
+        add("rules.ignore", &self.ignore);
+        add("archs", &self.arch);
+        add("cuda-tile", self.cuda_tile.as_slice());
+        settings
+    }
+}
+
+fn without_baseline(args: &CheckArgs, checked: Vec<Checked>) -> anyhow::Result<Vec<Checked>> {
+    match &args.baseline {
+        Some(path) => Ok(baseline::read(path)?.without(checked)),
+        None => Ok(checked),
+    }
+}
+
+/// The text on standard input, as a file of the project that the working folder belongs to.
+fn from_stdin(args: &CheckArgs, settings: &SettingsArgs) -> anyhow::Result<Found> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
+    let text = String::from_utf8(bytes).context("standard input is not UTF-8")?;
+    let folder = std::env::current_dir().context("cannot tell the working folder")?;
+    let path = folder.join(&args.stdin_filename);
+    let (engine, _) = workspace::engine(vec![workspace::root_of(&folder)], settings, false);
+    engine.index_now();
+    let doc = DocId::file(&path);
+    engine.open(doc.clone(), 0, text);
+    Ok(Found {
+        engine,
+        doc,
+        shown: args.stdin_filename.clone(),
+    })
+}
+
+/// Checks files on all cores; the result is in their order, those with findings only.
+fn check(found: &[Found]) -> Vec<Checked> {
+    let next = AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(16);
+    let mut checked: Vec<(usize, Checked)> = std::thread::scope(|threads| {
+        let work = || {
+            let mut out = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(file) = found.get(number) else {
+                    return out;
+                };
+                out.extend(Checked::of(file).map(|checked| (number, checked)));
+            }
+        };
+        let running: Vec<_> = (0..workers).map(|_| threads.spawn(work)).collect();
+        (running.into_iter())
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
+    });
+    checked.sort_by_key(|(number, _)| *number);
+    checked.into_iter().map(|(_, checked)| checked).collect()
+}
+
+fn print(format: Format, checked: &[Checked]) -> anyhow::Result<()> {
+    let stdout = io::stdout();
+    let color = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let mut out = io::BufWriter::new(stdout.lock());
+    match format {
+        Format::Text => text::write(&mut out, checked, color)?,
+        Format::Json => json::write(&mut out, checked)?,
+        Format::Sarif => sarif::write(&mut out, checked)?,
+        Format::Github => github::write(&mut out, checked)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// 1 if there is a finding that is worse than a hint.
+fn code(checked: &[Checked]) -> ExitCode {
+    let worse = (checked.iter())
+        .flat_map(|c| &c.findings)
+        .any(|f| f.severity > Severity::Hint);
+    ExitCode::from(u8::from(worse))
+}

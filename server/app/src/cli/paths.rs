@@ -1,0 +1,131 @@
+//! Python files as the user names them: which project each belongs to, and what it is called there.
+
+use std::path::{Path, PathBuf};
+
+use tileperf_engine::{DocId, Engine};
+
+use super::workspace::{self, SettingsArgs};
+
+/// A path as the user wrote it and where it leads.
+pub(super) struct Given {
+    pub(super) written: PathBuf,
+    pub(super) real: PathBuf,
+}
+
+/// A file below one of the paths.
+pub(super) struct Found {
+    /// An engine that has read its project.
+    pub(super) engine: Engine,
+    /// The file.
+    pub(super) doc: DocId,
+    /// Its name as seen from the path that the user gave.
+    pub(super) shown: PathBuf,
+}
+
+/// The paths as given.
+///
+/// # Errors
+/// One does not exist.
+pub(super) fn given(paths: &[PathBuf]) -> anyhow::Result<Vec<Given>> {
+    (paths.iter())
+        .map(|written| {
+            Ok(Given {
+                written: written.clone(),
+                real: workspace::existing(written)?,
+            })
+        })
+        .collect()
+}
+
+/// Reads the projects of the paths and gives the files that `choose` picks and that lie below one.
+pub(super) fn find(
+    given: &[Given],
+    settings: &SettingsArgs,
+    choose: &dyn Fn(&Engine) -> Vec<DocId>,
+) -> Vec<Found> {
+    let mut roots: Vec<PathBuf> = given.iter().map(|g| workspace::root_of(&g.real)).collect();
+    roots.sort();
+    // A project within a project is read with the outer one.
+    roots.dedup_by(|inner, outer| inner.starts_with(outer));
+    let engine = index(roots, settings, given);
+    let docs = choose(&engine);
+    let mut found = shown(&engine, &docs, given);
+    // What the project's own rules leave out, such as an ignored folder, was asked for by name.
+    for g in given.iter().filter(|g| g.real.is_dir()) {
+        if !docs.iter().any(|doc| below(doc, g).is_some()) {
+            let engine = index(vec![g.real.clone()], settings, &[]);
+            let docs = choose(&engine);
+            found.extend(shown(&engine, &docs, std::slice::from_ref(g)));
+        }
+    }
+    found
+}
+
+/// Those of an engine's files that lie below one of the paths.
+pub(super) fn shown(engine: &Engine, docs: &[DocId], given: &[Given]) -> Vec<Found> {
+    (docs.iter())
+        .filter_map(|doc| {
+            Some(Found {
+                engine: engine.clone(),
+                doc: doc.clone(),
+                shown: given.iter().find_map(|g| below(doc, g))?,
+            })
+        })
+        .collect()
+}
+
+/// An engine that has read the folders, and the files that were named as well as if they were open
+/// in an editor: whatever the index would leave out.
+fn index(roots: Vec<PathBuf>, settings: &SettingsArgs, named: &[Given]) -> Engine {
+    let (engine, problems) = workspace::engine(roots, settings, false);
+    for problem in problems {
+        tracing::warn!("{problem}");
+    }
+    engine.index_now();
+    for g in named.iter().filter(|g| g.real.is_file()) {
+        match std::fs::read(&g.real) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                engine.open(DocId::file(&g.real), 0, text);
+            }
+            Err(error) => tracing::error!("cannot read {}: {error}", g.written.display()),
+        }
+    }
+    engine
+}
+
+/// The name of a document as seen from a path the user gave, if it lies there.
+fn below(doc: &DocId, given: &Given) -> Option<PathBuf> {
+    let path = doc.path()?;
+    let rest = path.strip_prefix(&given.real).ok()?;
+    if rest == Path::new("") {
+        return Some(given.written.clone());
+    }
+    Some(if given.written == Path::new(".") {
+        rest.to_owned()
+    } else {
+        given.written.join(rest)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_as_the_user_sees_them() {
+        let given = |written: &str, real: &str| Given {
+            written: written.into(),
+            real: real.into(),
+        };
+        let doc = DocId::file(Path::new("/p/src/a.py"));
+        let shown = |g| below(&doc, &g).map(|path| path.to_string_lossy().into_owned());
+        assert_eq!(shown(given(".", "/p")).as_deref(), Some("src/a.py"));
+        assert_eq!(
+            shown(given("../p/src", "/p/src")).as_deref(),
+            Some("../p/src/a.py")
+        );
+        assert_eq!(shown(given("a.py", "/p/src/a.py")).as_deref(), Some("a.py"));
+        assert_eq!(shown(given("lib", "/p/lib")), None);
+    }
+}

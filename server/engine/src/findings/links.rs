@@ -1,0 +1,65 @@
+//! What other files add to a file's findings.
+
+use std::sync::Arc;
+
+use tileperf_analysis::model::{Candidate, SpaceRef};
+use tileperf_analysis::rules::{KernelFacts, KernelUses, Links, SpaceFacts};
+
+use crate::view::FileView;
+use crate::{Engine, UseKind};
+
+/// The links of one file, followed when a rule asks.
+pub(super) struct Linking<'e> {
+    engine: &'e Engine,
+    file: FileView,
+}
+
+impl<'e> Linking<'e> {
+    pub(super) fn new(engine: &'e Engine, file: FileView) -> Self {
+        Self { engine, file }
+    }
+}
+
+impl Links for Linking<'_> {
+    fn kernels(&self, candidates: &[Candidate]) -> Vec<Arc<KernelFacts>> {
+        let shared = &self.engine.shared;
+        let target = self.engine.target();
+        (shared.kernels(&self.file, candidates).into_iter())
+            .filter_map(|kernel| {
+                let view = shared.view(&kernel.file.doc, &target)?;
+                let text = view.text.as_str();
+                let mut facts =
+                    (view.checked).kernel(&view.parsed, text, &view.model, kernel.number)?;
+                if kernel.file.doc != self.file.doc {
+                    facts.here = None;
+                }
+                Some(Arc::new(facts))
+            })
+            .collect()
+    }
+
+    fn space(&self, space: &SpaceRef) -> Option<SpaceFacts> {
+        let (doc, at) = self.engine.shared.locate_space(&self.file, space)?;
+        let here = doc == self.file.doc;
+        Some(SpaceFacts {
+            name: at.name,
+            name_here: here.then_some(at.name_span),
+            here: here.then_some(at.span),
+            by_arch: self.engine.evaluated(&doc, at.span).to_vec(),
+        })
+    }
+
+    fn uses(&self, kernel: usize) -> KernelUses {
+        let links = self.engine.shared.links();
+        let mut uses = KernelUses::default();
+        for used in (links.uses.get(&(self.file.doc.clone(), kernel)).into_iter()).flatten() {
+            match used.kind {
+                UseKind::Launch(_) => uses.launches += 1,
+                UseKind::Search(_) => uses.searches += 1,
+                UseKind::Hints(_) => uses.remade += 1,
+                UseKind::Registration { .. } => {}
+            }
+        }
+        uses
+    }
+}

@@ -1,0 +1,229 @@
+//! What the rules find, in open documents and in files on disk.
+//!
+//! Rules about an item or a file are answered with every edit. Rules about what a file has to do with
+//! others, spaces per architecture among them, are asked when nothing is typed
+//! ([`Engine::check_links`]); until then what they said last stays, where its line still stands.
+
+mod carried;
+mod links;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashMap;
+use tileperf_analysis::model::FileModel;
+use tileperf_analysis::rules::{self, Checked, Finding, Rule, RuleCache};
+use tileperf_analysis::target::Target;
+use tileperf_syntax::{ParsedFile, Text};
+
+use crate::document::Linked;
+use crate::engine::Shared;
+use crate::index::Indexed;
+use crate::{DocId, Engine};
+
+/// A file as the rules see it.
+#[derive(Debug, Clone)]
+pub struct CheckedFile {
+    /// The editor's version of it, if it is open.
+    pub version: Option<i32>,
+    /// Its text.
+    pub text: Text,
+    /// What is wrong in it, in source order.
+    pub findings: Vec<Finding>,
+}
+
+/// A file with what the rules about it alone found.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) text: Text,
+    pub(crate) parsed: Arc<ParsedFile>,
+    pub(crate) model: Arc<FileModel>,
+    pub(crate) checked: Checked,
+}
+
+/// Files that are not open, kept while questions about them are likely to come back.
+#[derive(Debug, Default)]
+pub(crate) struct CheckCache(FxHashMap<DocId, (Arc<Indexed>, Arc<Target>, View)>);
+
+/// Files kept.
+const MAX_FILES: usize = 24;
+
+/// The page that describes a rule.
+pub fn rule_url(rule: &Rule) -> String {
+    let repository = env!("CARGO_PKG_REPOSITORY");
+    format!("{repository}/blob/main/docs/rules.md#{}", rule.anchor())
+}
+
+impl Engine {
+    /// What the rules find in an open document: its own, and what was last known of those that rest
+    /// on other files.
+    /// Nothing for one that is not open, or while the engine is asleep.
+    pub fn findings(&self, doc: &DocId) -> Option<CheckedFile> {
+        let open = self.shared.docs.get(doc).map(|d| Arc::clone(&d))?;
+        if !self.is_awake() {
+            return None;
+        }
+        let (analyzed, checked) = open.checked(&self.target());
+        let mut findings = checked.findings.to_vec();
+        if let Some(linked) = &*open.linked.lock() {
+            carried::over(linked, &analyzed.text, &mut findings);
+        }
+        Some(CheckedFile {
+            version: Some(analyzed.version),
+            text: analyzed.text.clone(),
+            findings: self.chosen(findings),
+        })
+    }
+
+    /// Asks the rules that rest on other files about an open document. Whether they say something
+    /// else than before.
+    pub fn check_links(&self, doc: &DocId) -> bool {
+        let Some(open) = self.shared.docs.get(doc).map(|d| Arc::clone(&d)) else {
+            return false;
+        };
+        let asked = open.text().0;
+        let Some(view) = self
+            .shared
+            .view(doc, &self.target())
+            .filter(|_| self.is_awake())
+        else {
+            return false;
+        };
+        let findings: Arc<[Finding]> = self.linked(doc, &view).into();
+        if open.text().0 != asked {
+            // Typed meanwhile: what was asked of two texts fits neither. That edit asks again.
+            return false;
+        }
+        let mut linked = open.linked.lock();
+        let before = linked.as_ref().map_or(&[][..], |l| &*l.findings);
+        let changed = before != &*findings;
+        *linked = Some(Linked {
+            text: view.text,
+            findings,
+        });
+        changed
+    }
+
+    /// Everything that is wrong in a file, open or on disk. Nothing for one that cannot be read.
+    pub fn check(&self, doc: &DocId) -> Option<CheckedFile> {
+        let view = self.shared.view(doc, &self.target())?;
+        let mut findings = view.checked.findings.to_vec();
+        findings.extend(self.linked(doc, &view));
+        findings.sort_by_key(|f| (f.span.start, f.span.end, f.rule.code));
+        Some(CheckedFile {
+            version: self.text(doc).map(|(version, _)| version),
+            text: view.text,
+            findings: self.chosen(findings),
+        })
+    }
+
+    /// Checks the whole workspace; from now on files that are not open have diagnostics too. Gives
+    /// the files in which something is wrong.
+    pub fn check_workspace(&self) -> Vec<DocId> {
+        self.shared.whole.store(true, Ordering::Release);
+        let found = |doc: &DocId| self.check(doc).is_some_and(|c| !c.findings.is_empty());
+        self.files_to_check().into_iter().filter(found).collect()
+    }
+
+    /// Whether files that are not open have diagnostics too.
+    pub fn is_workspace_checked(&self) -> bool {
+        self.shared.whole.load(Ordering::Acquire)
+    }
+
+    /// The documents that are open.
+    pub fn open_documents(&self) -> Vec<DocId> {
+        self.shared.docs.iter().map(|d| d.key().clone()).collect()
+    }
+
+    /// Every file that can have findings, in path order.
+    pub fn files_to_check(&self) -> Vec<DocId> {
+        let files = self.shared.relevant_files();
+        files.into_iter().map(|file| file.doc).collect()
+    }
+
+    fn linked(&self, doc: &DocId, view: &View) -> Vec<Finding> {
+        let Some(file) = self.shared.file(doc) else {
+            return Vec::new();
+        };
+        let links = links::Linking::new(self, file);
+        rules::check_links(
+            &view.checked,
+            &view.parsed,
+            view.text.as_str(),
+            &view.model,
+            &links,
+        )
+    }
+
+    /// What kernels are judged for.
+    pub fn target(&self) -> Arc<Target> {
+        let settings = self.settings();
+        Arc::new(Target {
+            cuda_tile: settings.cuda_tile,
+            archs: (settings.evaluated_archs().iter())
+                .map(|n| n.arch)
+                .collect(),
+            ..Target::default()
+        })
+    }
+
+    /// Findings of the rules that the settings choose, as severe as the settings say.
+    fn chosen(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let settings = self.settings();
+        let choice = &settings.rules;
+        let keep = |finding: &Finding| choice.chooses(finding.rule);
+        let mut findings: Vec<Finding> = findings.into_iter().filter(keep).collect();
+        for finding in &mut findings {
+            if let Some(severity) = choice.severity(finding.rule) {
+                finding.severity = severity;
+            }
+        }
+        findings
+    }
+}
+
+impl Shared {
+    /// A file and what the rules about it alone find.
+    pub(crate) fn view(&self, doc: &DocId, target: &Arc<Target>) -> Option<View> {
+        if let Some(open) = self.docs.get(doc).map(|d| Arc::clone(&d)) {
+            let (analyzed, checked) = open.checked(target);
+            return Some(View {
+                text: analyzed.text.clone(),
+                parsed: Arc::clone(&analyzed.parsed),
+                model: Arc::clone(&analyzed.model),
+                checked,
+            });
+        }
+        let path = doc.path()?;
+        let entry = self.index.files.get(&path).map(|e| Arc::clone(&e))?;
+        let indexed = entry.indexed(self.settings.read().index.max_file_size)?;
+        if let Some((of, for_target, view)) = self.checks.lock().0.get(doc)
+            && Arc::ptr_eq(of, indexed)
+            && for_target == target
+        {
+            return Some(view.clone());
+        }
+        let parsed = self.parsed(doc);
+        let checked = rules::check(
+            &parsed,
+            indexed.text.as_str(),
+            &indexed.model,
+            target,
+            &mut RuleCache::default(),
+        );
+        let view = View {
+            text: indexed.text.clone(),
+            parsed,
+            model: Arc::clone(&indexed.model),
+            checked,
+        };
+        let mut cache = self.checks.lock();
+        let keeps = self.index.keeps.load(Ordering::Relaxed);
+        if cache.0.len() >= MAX_FILES && !keeps {
+            cache.0.clear();
+        }
+        let known = (Arc::clone(indexed), Arc::clone(target), view.clone());
+        cache.0.insert(doc.clone(), known);
+        Some(view)
+    }
+}
