@@ -111,8 +111,18 @@ fn a_client_that_asks_for_diagnostics_is_told_to_ask_again() {
     client.open(&project.uri("pkg/kernels.py"), KERNELS);
     until(&mut client, |run| run["phase"] == "ready");
     let uri = fail(&project, &mut journal);
-    client.question("workspace/diagnostic/refresh");
     client.open(&uri, TESTS);
+    // Other news has clients ask again as well.
+    for _ in 0..5 {
+        client.question("workspace/diagnostic/refresh");
+        let report = client.ask(
+            "textDocument/diagnostic",
+            json!({"textDocument": {"uri": uri}}),
+        );
+        if report["items"][0]["code"] == "perf-failure" {
+            break;
+        }
+    }
     let report = client.ask(
         "textDocument/diagnostic",
         json!({"textDocument": {"uri": uri}}),
