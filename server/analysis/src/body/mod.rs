@@ -24,7 +24,7 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 pub use module::{FunctionKind, Literal, ModuleEnv};
 pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
 pub(crate) use walk::{Bound, bindings, bound};
-pub use walk::{Place, only_value, values, walk};
+pub use walk::{Place, values, walk};
 
 /// What is known of one function of device code.
 #[derive(Debug, Default)]

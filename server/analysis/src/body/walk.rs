@@ -52,14 +52,6 @@ fn block<'a>(body: &'a [Stmt], place: &mut Place<'a>, visit: &mut dyn FnMut(&'a 
     }
 }
 
-/// The only value that a local name is ever given, if nothing else binds or changes it.
-pub fn only_value<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
-    match values(body, name).as_slice() {
-        [one] => *one,
-        _ => None,
-    }
-}
-
 /// What statements bind a name to, once for each place that does: the value of a plain assignment,
 /// nothing for any other form.
 pub fn values<'a>(body: &'a [Stmt], name: &str) -> Vec<Option<&'a Expr>> {

@@ -1,8 +1,7 @@
 //! `# tileperf: ignore[slug]`: findings that somebody has looked at and does not want to see again.
 //!
-//! On a line it counts for findings that begin on that line, or anywhere on the lines of a statement
-//! header it closes; on a line of its own among the file's first ones, before any code, for the
-//! whole file. Without brackets it means every rule.
+//! On a line it counts for findings that begin on that line; on a line of its own among the file's
+//! first ones, before any code, for the whole file. Without brackets it means every rule.
 
 use memchr::memmem;
 use tileperf_syntax::Span;

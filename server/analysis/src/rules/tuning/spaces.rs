@@ -6,7 +6,7 @@ use tileperf_syntax::ast::{Clause, Expr, ExprKind};
 use super::search_call::{Given, SearchCall, names};
 use crate::arch::Arch;
 use crate::model::{Space, SpaceRef};
-use crate::rules::FileContext;
+use crate::rules::{FileContext, tuned};
 
 /// The searches of a file that use its n-th space.
 pub(in crate::rules) fn searches_of<'a>(
@@ -103,10 +103,5 @@ pub(in crate::rules) fn listed(archs: &[Arch], all: usize) -> String {
     if archs.len() == all && all > 1 {
         return "every architecture".into();
     }
-    let mut names: Vec<String> = archs.iter().map(Arch::to_string).collect();
-    match names.pop() {
-        Some(last) if names.is_empty() => last,
-        Some(last) => format!("{} and {last}", names.join(", ")),
-        None => String::new(),
-    }
+    tuned::listed(archs)
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use tileperf_analysis::rules::Severity;
 use tileperf_engine::{DocId, Engine};
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if args.watch {
         return watch::run(args, &found);
     }
-    let checked = check(&found);
+    let checked = check(&found)?;
     if args.write_baseline {
         let path = args.baseline.as_deref().unwrap_or(Path::new(""));
         baseline::write(path, &checked)?;
@@ -188,12 +188,15 @@ fn from_stdin(args: &CheckArgs, settings: &SettingsArgs) -> anyhow::Result<Found
 }
 
 /// Checks files on all cores; the result is in their order, those with findings only.
-fn check(found: &[Found]) -> Vec<Checked> {
+///
+/// # Errors
+/// A rule panicked: what was not looked at must not pass for clean.
+fn check(found: &[Found]) -> anyhow::Result<Vec<Checked>> {
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism()
         .map_or(1, usize::from)
         .min(16);
-    let mut checked: Vec<(usize, Checked)> = std::thread::scope(|threads| {
+    let mut checked = std::thread::scope(|threads| {
         let work = || {
             let mut out = Vec::new();
             loop {
@@ -205,12 +208,15 @@ fn check(found: &[Found]) -> Vec<Checked> {
             }
         };
         let running: Vec<_> = (0..workers).map(|_| threads.spawn(work)).collect();
-        (running.into_iter())
-            .flat_map(|thread| thread.join().unwrap_or_default())
-            .collect()
-    });
+        let mut checked: Vec<(usize, Checked)> = Vec::new();
+        for thread in running {
+            let part = thread.join();
+            checked.extend(part.map_err(|_| anyhow!("a rule failed, see above"))?);
+        }
+        Ok::<_, anyhow::Error>(checked)
+    })?;
     checked.sort_by_key(|(number, _)| *number);
-    checked.into_iter().map(|(_, checked)| checked).collect()
+    Ok(checked.into_iter().map(|(_, checked)| checked).collect())
 }
 
 fn print(format: Format, checked: &[Checked]) -> anyhow::Result<()> {

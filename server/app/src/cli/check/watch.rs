@@ -32,7 +32,7 @@ fn look(args: &CheckArgs, found: &[Found]) -> anyhow::Result<()> {
         // Clears the screen and what was scrolled out of it.
         io::stdout().write_all(b"\x1b[2J\x1b[3J\x1b[H")?;
     }
-    let checked = without_baseline(args, check(found))?;
+    let checked = without_baseline(args, check(found)?)?;
     print(args.format, &checked)
 }
 
