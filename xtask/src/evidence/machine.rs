@@ -53,13 +53,20 @@ fn machine() -> String {
         let value = line.and_then(|line| line.split_once(':'));
         value.map_or_else(|| "unknown".to_owned(), |(_, v)| v.trim().to_owned())
     };
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cores = (cpuinfo.lines().filter(|line| line.starts_with("processor"))).count();
+    // A proof can be kept to one core (taskset), so that others may build on the rest.
+    let allowed = std::thread::available_parallelism().map_or(0, usize::from);
+    let only = match allowed < cores {
+        true => format!(" ({allowed} for the proof)"),
+        false => String::new(),
+    };
     let kilobytes: u64 = of("/proc/meminfo", "MemTotal")
         .trim_end_matches(" kB")
         .parse()
         .unwrap_or(0);
     format!(
-        "{}, {cores} cores, {} GiB of memory",
+        "{}, {cores} cores{only}, {} GiB of memory",
         of("/proc/cpuinfo", "model name"),
         kilobytes >> 20
     )
