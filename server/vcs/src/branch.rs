@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use git2::{Branch, BranchType, ErrorCode, Reference};
 
 use crate::error::Error;
-use crate::lock::IndexLock;
+use crate::lock::{IndexLock, patiently};
 use crate::repo::{Head, Repo};
 use crate::version::CommitId;
 
@@ -54,7 +54,8 @@ impl Repo {
         let log = format!("branch: Created from {}", commit.short());
         let full = format!("refs/heads/{name}");
         lock.announce(&full, &commit.to_string())?;
-        match self.git.reference(&full, commit.0, false, &log) {
+        let create = || self.git.reference(&full, commit.0, false, &log);
+        match patiently(create, |error| error.code() == ErrorCode::Locked) {
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::Exists => {
                 return Err(Error::BranchExists {
@@ -123,7 +124,9 @@ impl Repo {
             .find_branch(name, BranchType::Local)
             .map_err(Error::while_("cannot read a branch"))?;
         // libgit2 deletes only what it has just read.
-        branch.delete().map_err(|error| self.moving(error, &full))
+        let delete = || branch.delete();
+        patiently(delete, |error| error.code() == ErrorCode::Locked)
+            .map_err(|error| self.moving(error, &full))
     }
 
     /// Whether `ancestor` is `commit` or one of the commits it was made on.
@@ -160,12 +163,23 @@ impl Repo {
     /// Lets HEAD name `to` if it still names `from`. The index and the files are the caller's.
     pub(crate) fn point_head(&self, lock: &IndexLock, from: &Head, to: &Head) -> Result<(), Error> {
         self.expect_head(from)?;
+        match to {
+            Head::Branch { name, .. } | Head::Unborn { name } => {
+                self.not_elsewhere(name)?;
+                lock.announce("HEAD", &format!("ref: refs/heads/{name}"))?;
+            }
+            Head::Detached { commit } => lock.announce("HEAD", &commit.to_string())?,
+        }
+        let is_locked = |error: &Error| matches!(error, Error::Locked { .. });
+        patiently(|| self.point_head_now(from, to), is_locked)
+    }
+
+    fn point_head_now(&self, from: &Head, to: &Head) -> Result<(), Error> {
+        self.expect_head(from)?;
         let log = format!("checkout: moving from {} to {}", short(from), short(to));
         let moved = match to {
             Head::Branch { name, .. } | Head::Unborn { name } => {
-                self.not_elsewhere(name)?;
                 let target = format!("refs/heads/{name}");
-                lock.announce("HEAD", &format!("ref: {target}"))?;
                 match from.branch() {
                     Some(old) => {
                         let old = format!("refs/heads/{old}");
@@ -176,10 +190,7 @@ impl Repo {
                     None => self.git.reference_symbolic("HEAD", &target, true, &log),
                 }
             }
-            Head::Detached { commit } => {
-                lock.announce("HEAD", &commit.to_string())?;
-                self.git.reference("HEAD", commit.0, true, &log)
-            }
+            Head::Detached { commit } => self.git.reference("HEAD", commit.0, true, &log),
         };
         moved.map(drop).map_err(|error| {
             if error.code() == ErrorCode::Modified {
@@ -207,9 +218,11 @@ impl Repo {
             }
         };
         lock.announce(&name, &new.to_string())?;
-        let moved = self
-            .git
-            .reference_matching(&name, new.0, true, commit.0, log);
+        let advance = || {
+            self.git
+                .reference_matching(&name, new.0, true, commit.0, log)
+        };
+        let moved = patiently(advance, |error| error.code() == ErrorCode::Locked);
         moved.map(drop).map_err(|error| match error.code() {
             ErrorCode::Modified | ErrorCode::NotFound => self.head_moved(on),
             _ => self.moving(error, &name),

@@ -13,7 +13,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use git2::Index;
 
@@ -23,6 +24,26 @@ use crate::repo::Repo;
 use crate::version::bytes_path;
 
 const MARK: &[u8] = b"tileperf holds the index\n";
+
+/// How long a lock of another program is waited for. As git waits for `packed-refs`: its own
+/// maintenance in the background, or an editor that refreshes the index, is done by then.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Does it again as long as another program holds the lock that it needs, for [`PATIENCE`].
+pub(crate) fn patiently<T, E>(
+    mut action: impl FnMut() -> Result<T, E>,
+    is_locked: impl Fn(&E) -> bool,
+) -> Result<T, E> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match action() {
+            Err(error) if is_locked(&error) && Instant::now() < end => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
+}
 
 /// The held lock. Dropped, the index is as it was.
 pub(crate) struct IndexLock {
@@ -45,14 +66,14 @@ impl IndexLock {
     pub(crate) fn take(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
         let lock = git_dir.join("index.lock");
         let failed = |error| Error::io("cannot lock the index with", &lock, &error);
-        let file = match create(&lock) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                if !remove_abandoned(&lock, common_dir) {
-                    return Err(Error::Locked { file: lock });
-                }
-                create(&lock).map_err(|_| Error::Locked { file: lock.clone() })?
-            }
-            other => other.map_err(failed)?,
+        let taken = |error: &io::Error| error.kind() == ErrorKind::AlreadyExists;
+        let take = || match create(&lock) {
+            Err(error) if taken(&error) && remove_abandoned(&lock, common_dir) => create(&lock),
+            done => done,
+        };
+        let file = match patiently(take, taken) {
+            Err(error) if taken(&error) => return Err(Error::Locked { file: lock }),
+            done => done.map_err(failed)?,
         };
         let index = git_dir.join("index");
         let stamp = index

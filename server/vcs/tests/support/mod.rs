@@ -73,6 +73,8 @@ impl Tree {
             "init.defaultBranch=main",
         ]);
         command.args(["-c", "commit.gpgsign=false", "-c", "core.autocrlf=false"]);
+        // Maintenance in the background would hold locks that no test has asked for.
+        command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             command.env_remove(name);
         }

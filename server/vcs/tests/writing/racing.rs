@@ -189,6 +189,40 @@ fn a_held_lock_changes_nothing_and_an_abandoned_one_of_ours_is_cleared() {
 }
 
 #[test]
+fn a_lock_that_is_held_for_a_moment_is_waited_for() {
+    let place = Place::new();
+    let tree = started(&place);
+    for lock in ["index.lock", "refs/heads/main.lock"] {
+        let file = tree.0.join(".git").join(lock);
+        std::fs::write(&file, "").unwrap();
+        let other = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            std::fs::remove_file(file).unwrap();
+        });
+        commit(&tree.repo(), &tree.head(), &format!("{lock}\n")).unwrap();
+        other.join().unwrap();
+    }
+    let head = tree.0.join(".git/HEAD.lock");
+    std::fs::write(&head, "ref: refs/heads/theirs\n").unwrap();
+    tree.git(["update-ref", "refs/heads/theirs", "HEAD"]);
+    let other = std::thread::spawn({
+        let to = tree.0.join(".git/HEAD");
+        move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            std::fs::rename(head, to).unwrap();
+        }
+    });
+    // What the other one did meanwhile is seen.
+    let started = tree.repo().start_branch("perf");
+    assert!(
+        matches!(started, Err(Error::HeadMoved { .. })),
+        "{started:?}"
+    );
+    other.join().unwrap();
+    assert_eq!(tree.head().branch(), Some("theirs"));
+}
+
+#[test]
 fn a_locked_branch_is_freed_only_if_the_same_kill_left_it() {
     let place = Place::new();
     let tree = started(&place);
