@@ -146,15 +146,14 @@ impl Repo {
         } else if !is_vacant(&path)? {
             return Err(Error::NotOurs { path });
         }
-        // The link to the folder last, for the same reason.
+        // At once: half of it would be a work tree of which git has lost the commit.
         let failed = |error| Error::io("cannot remove", &admin, &error);
-        for entry in fs::read_dir(&admin).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if entry.file_name() != "gitdir" && entry.file_name() != "locked" {
-                remove(&entry.path()).map_err(failed)?;
-            }
-        }
-        fs::remove_dir_all(&admin).map_err(failed)?;
+        let name = admin.file_name().unwrap_or_default().to_string_lossy();
+        let grave = self.common_dir().join(format!("{name}.removed"));
+        // Left by a kill between the next two steps.
+        let _ = fs::remove_dir_all(&grave);
+        fs::rename(&admin, &grave).map_err(failed)?;
+        fs::remove_dir_all(&grave).map_err(failed)?;
         // Git removes the folder of all of them with the last one.
         let _ = fs::remove_dir(self.linked());
         Ok(())

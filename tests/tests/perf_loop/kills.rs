@@ -426,6 +426,8 @@ impl Trial {
         );
         let status = ["AM staged.txt", "?? notes.txt"];
         assert_eq!(gym.status(), status, "{context}");
+        let trees = gym.git(&["worktree", "list", "--porcelain"]);
+        assert_eq!(trees.matches("worktree ").count(), 1, "{trees}\n{context}");
     }
 
     /// What must hold whenever tileperf has brought order into things.

@@ -42,11 +42,11 @@ impl Loop<'_> {
         self.conclude_abandon()
     }
 
-    /// Says that everything is as it was, and tidies up.
+    /// Tidies up and says that everything is as it was.
     pub(super) fn conclude_abandon(&mut self) -> Result<(), Error> {
-        self.record(Event::Abandoned)?;
+        // Before the end is on record: nobody opens a session that is over to tidy up after a kill.
         self.remove_trees();
-        Ok(())
+        self.record(Event::Abandoned)
     }
 
     /// The session's branch, if it is checked out: with commits that the user has made on it.

@@ -52,8 +52,17 @@ impl Loop<'_> {
         self.conclude_finish(how)
     }
 
-    /// Says that the result is where it was wanted, and tidies up.
+    /// Tidies up and says that the result is where it was wanted.
     pub(super) fn conclude_finish(&mut self, how: How) -> Result<(), Error> {
+        // Before the end is on record: nobody opens a session that is over to tidy up after a kill.
+        self.remove_trees();
+        // The same commits are on the other branch now; those of a squash are kept there.
+        if let (How::Commits, Some(repo), Some(git), Some(tip)) =
+            (how, &self.repo, &self.session.git, self.base_commit())
+            && let Err(error) = repo.delete_branch(&git.session_branch, tip)
+        {
+            tracing::warn!("{}: {error}", git.session_branch);
+        }
         let head = self
             .repo
             .as_ref()
@@ -63,16 +72,7 @@ impl Loop<'_> {
         self.record(Event::Finished {
             commit,
             squashed: how == How::Squash,
-        })?;
-        self.remove_trees();
-        // The same commits are on the other branch now; those of a squash are kept there.
-        if let (How::Commits, Some(repo), Some(git), Some(tip)) =
-            (how, &self.repo, &self.session.git, self.base_commit())
-            && let Err(error) = repo.delete_branch(&git.session_branch, tip)
-        {
-            tracing::warn!("{}: {error}", git.session_branch);
-        }
-        Ok(())
+        })
     }
 
     /// A commit message for everything that was kept.
