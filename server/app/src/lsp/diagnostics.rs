@@ -1,6 +1,9 @@
 //! What the engine finds wrong, as the protocol's diagnostics.
 
-use tileperf_analysis::rules::{Finding, Severity};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use tileperf_analysis::rules::{Finding, RULES, Rule, Severity};
 use tileperf_engine::{CheckedFile, DocId, Engine, FailureAt, rule_url};
 use tower_lsp::ls_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
@@ -64,8 +67,7 @@ pub(super) fn finding(
             Severity::Hint => DiagnosticSeverity::HINT,
         }),
         code: Some(NumberOrString::String(finding.rule.code.to_owned())),
-        code_description: (rule_url(finding.rule).parse().ok())
-            .map(|href| CodeDescription { href }),
+        code_description: page(finding.rule),
         source: Some("tileperf".to_owned()),
         message: finding.message.clone(),
         related_information: (!related.is_empty()).then_some(related),
@@ -73,6 +75,16 @@ pub(super) fn finding(
             .then(|| vec![DiagnosticTag::UNNECESSARY]),
         ..Diagnostic::default()
     }
+}
+
+/// The page that describes a rule.
+fn page(rule: &Rule) -> Option<CodeDescription> {
+    static PAGES: LazyLock<HashMap<&'static str, Uri>> = LazyLock::new(|| {
+        let page = |rule: &&'static Rule| Some((rule.code, rule_url(rule).parse().ok()?));
+        RULES.iter().filter_map(page).collect()
+    });
+    let href = PAGES.get(rule.code)?.clone();
+    Some(CodeDescription { href })
 }
 
 /// A failing test of the last run.

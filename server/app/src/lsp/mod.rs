@@ -50,7 +50,9 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let (input, output) = take_stdio().context("standard input and output are not usable")?;
     let runtime = pool::runtime().context("cannot start the runtime")?;
     let code = runtime.block_on(async {
-        let mut service = LspService::build(Server::new)
+        let (outbox, write_failed) = transport::Outbox::start(output)?;
+        let answers = outbox.clone();
+        let mut service = LspService::build(|client| Server::new(client, outbox))
             .custom_method(
                 "window/workDoneProgress/cancel",
                 notifications::cancel_progress::handle,
@@ -62,7 +64,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             service = requests::test_hooks::register(service);
         }
         let (service, socket) = service.finish();
-        transport::serve(service, socket, input, output).await
+        transport::serve(service, socket, input, answers, write_failed).await
     })?;
     // Not dropped: that would wait for work still on the pool.
     runtime.shutdown_background();

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tileperf_engine::{DocId, Engine};
 use tokio::sync::Notify;
-use tower_lsp::Client;
-use tower_lsp::ls_types::Uri;
+use tower_lsp::ls_types::{PublishDiagnosticsParams, Uri};
 
 use super::convert::Converter;
 use super::diagnostics::{self, Found};
+use super::transport::Outbox;
 use super::{idle, pool};
 
 /// The documents whose diagnostics are due, with the names under which the client knows them.
@@ -28,7 +28,7 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Starts answering, for as long as the runtime lives.
-    pub(super) fn start(engine: Engine, client: Client) -> Arc<Self> {
+    pub(super) fn start(engine: Engine, outbox: Outbox) -> Arc<Self> {
         let publisher = Arc::new(Self::default());
         let this = Arc::clone(&publisher);
         tokio::spawn(async move {
@@ -41,7 +41,7 @@ impl Publisher {
                     }
                     for (id, (uri, convert)) in due {
                         let (asked, known) = (id.clone(), (uri.clone(), convert.clone()));
-                        this.publish(&engine, &client, id, uri, convert).await;
+                        this.publish(&engine, &outbox, id, uri, convert).await;
                         this.check_links(&engine, asked, known);
                     }
                 }
@@ -93,7 +93,7 @@ impl Publisher {
     async fn publish(
         &self,
         engine: &Engine,
-        client: &Client,
+        outbox: &Outbox,
         id: DocId,
         uri: Uri,
         convert: Converter,
@@ -110,8 +110,8 @@ impl Publisher {
         if found.version.or(open).is_none() && !found.diagnostics.is_empty() {
             (self.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
         }
-        client
-            .publish_diagnostics(uri, found.diagnostics, found.version.or(open))
-            .await;
+        let version = found.version.or(open);
+        let params = PublishDiagnosticsParams::new(uri, found.diagnostics, version);
+        outbox.publish(params).await;
     }
 }

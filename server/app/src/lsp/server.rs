@@ -20,6 +20,7 @@ use super::publish::Publisher;
 use super::questions::Questions;
 use super::refresh::Refresh;
 use super::session::Session;
+use super::transport::Outbox;
 use super::{convert, lifecycle, notifications, requests};
 
 /// The state of a session.
@@ -46,7 +47,7 @@ pub(super) struct Server {
 impl Server {
     /// A server for a client that has not said anything yet. Its background tasks live on the
     /// current runtime.
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: Client, outbox: Outbox) -> Self {
         let engine = Engine::new();
         let questions = Questions::new(client.clone());
         Self {
@@ -57,7 +58,7 @@ impl Server {
             questions,
             changed_files: ChangedFiles::start(engine.clone()),
             failing: Arc::new(watch::Sender::new(())),
-            publisher: Publisher::start(engine.clone(), client.clone()),
+            publisher: Publisher::start(engine.clone(), outbox),
             refresh: OnceLock::new(),
             roots: Mutex::default(),
             session: OnceLock::new(),

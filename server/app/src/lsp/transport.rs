@@ -23,7 +23,7 @@ mod parent;
 
 use std::any::Any;
 use std::future::Future;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use futures::future::FutureExt;
 use futures::{SinkExt, StreamExt};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tower::Service;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::{ClientSocket, ExitedError};
@@ -41,7 +41,7 @@ use super::lenient;
 use super::panics::reason;
 use framing::{Frame, FrameReader};
 use message::Message;
-use outbox::Outbox;
+pub(super) use outbox::Outbox;
 
 /// Messages read ahead of the loop.
 const READ_AHEAD: usize = 64;
@@ -53,7 +53,8 @@ const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 /// The protocol's code for a request before `initialize`.
 const NOT_INITIALIZED: i64 = -32002;
 
-/// Serves one client until it leaves; returns the process's exit code.
+/// Serves one client until it leaves, or can no longer be written to; returns the process's exit
+/// code.
 ///
 /// # Errors
 /// A thread cannot be started.
@@ -61,13 +62,13 @@ pub(super) async fn serve<S>(
     service: S,
     socket: ClientSocket,
     input: impl Read + Send + 'static,
-    output: impl Write + Send + 'static,
+    outbox: Outbox,
+    mut write_failed: oneshot::Receiver<()>,
 ) -> io::Result<u8>
 where
     S: Service<Request, Response = Option<Response>, Error = ExitedError>,
     S::Future: Send + 'static,
 {
-    let (outbox, mut write_failed) = Outbox::start(output)?;
     let mut incoming = start_reading(input)?;
     let (mut questions, mut replies) = socket.split();
     let forward = outbox.clone();

@@ -10,6 +10,8 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tower_lsp::jsonrpc::{Request, Response};
+use tower_lsp::ls_types::PublishDiagnosticsParams;
+use tower_lsp::ls_types::notification::{Notification, PublishDiagnostics};
 
 /// Messages that may wait for the client to read.
 const QUEUED_MESSAGES: usize = 1024;
@@ -23,13 +25,23 @@ enum Outgoing {
     Answer(Response),
     /// A notification or a question.
     Call(Request),
+    /// The one large message that every keystroke makes: written from its types, without a tree of
+    /// JSON values in between.
+    Diagnostics(Published),
     #[serde(skip)]
     Flush(blocking::SyncSender<()>),
 }
 
+#[derive(Debug, Serialize)]
+struct Published {
+    jsonrpc: &'static str,
+    method: &'static str,
+    params: PublishDiagnosticsParams,
+}
+
 /// Sends messages to the client; cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct Outbox {
+pub(in super::super) struct Outbox {
     queue: mpsc::Sender<Outgoing>,
 }
 
@@ -38,7 +50,7 @@ impl Outbox {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub(super) fn start(
+    pub(in super::super) fn start(
         sink: impl Write + Send + 'static,
     ) -> std::io::Result<(Self, oneshot::Receiver<()>)> {
         let (queue, waiting) = mpsc::channel(QUEUED_MESSAGES);
@@ -70,6 +82,16 @@ impl Outbox {
     /// Queues a notification or a question to the client.
     pub(super) async fn call(&self, request: Request) {
         let _ = self.queue.send(Outgoing::Call(request)).await;
+    }
+
+    /// Queues a document's diagnostics.
+    pub(in super::super) async fn publish(&self, params: PublishDiagnosticsParams) {
+        let message = Published {
+            jsonrpc: "2.0",
+            method: PublishDiagnostics::METHOD,
+            params,
+        };
+        let _ = self.queue.send(Outgoing::Diagnostics(message)).await;
     }
 
     /// Blocks until all that is queued is written, at most for `limit`.
@@ -115,7 +137,7 @@ fn frame(message: &Outgoing, batch: &mut Vec<u8>) {
             batch.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
             batch.extend_from_slice(&body);
         }
-        // Its parts are JSON values already, which always serialize.
+        // Nothing in it is anything else than strings, numbers and JSON values.
         Err(error) => tracing::error!("a message that cannot be written: {error}"),
     }
 }
