@@ -10,6 +10,7 @@ mod progress;
 mod real;
 mod states;
 mod surfaces;
+mod typing;
 
 use serde_json::{Value, json};
 use tileperf_tests::client::{Client, Options};

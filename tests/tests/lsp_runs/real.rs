@@ -9,9 +9,9 @@ use tileperf_tests::process;
 
 use crate::{command, refused, until};
 
-const RUN: &str = "tileperf.runPerfIteration";
+pub(crate) const RUN: &str = "tileperf.runPerfIteration";
 
-fn start(gym: &Gym, settings: &Value) -> Client {
+pub(crate) fn start(gym: &Gym, settings: &Value) -> Client {
     let home = gym.folder().join("home");
     let state = gym.root().parent().expect("a folder above").join("state");
     let environment = [
@@ -31,11 +31,11 @@ fn start(gym: &Gym, settings: &Value) -> Client {
     .0
 }
 
-fn uri(gym: &Gym) -> String {
+pub(crate) fn uri(gym: &Gym) -> String {
     format!("file://{}", gym.root().join(KERNEL).display())
 }
 
-fn here(gym: &Gym) -> Value {
+pub(crate) fn here(gym: &Gym) -> Value {
     json!({"uri": uri(gym), "position": {"line": 20, "character": 4}})
 }
 
@@ -52,7 +52,7 @@ fn save(gym: &Gym, client: &mut Client, version: i32, changes: &[(&str, &str)]) 
 
 /// Waits for the state after a run, which may take a while: the client waits only so long for a
 /// message, but there is always a next one.
-fn ended(client: &mut Client, state: &str) -> Value {
+pub(crate) fn ended(client: &mut Client, state: &str) -> Value {
     until(client, |run| {
         run["run"]["state"] == state && run["running"] == false
     })

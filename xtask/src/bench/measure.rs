@@ -11,6 +11,16 @@ use super::samples::Samples;
 use super::servers::{COUNT, Server};
 use super::session::Session;
 
+/// Ruff with all of its rules, reading every file again.
+const RUFF_CHECK: [&str; 6] = [
+    "check",
+    "--isolated",
+    "--select=ALL",
+    "--no-cache",
+    "--output-format=json-lines",
+    "--quiet",
+];
+
 /// How long a server is left alone before its memory is read.
 const SETTLE: Duration = Duration::from_secs(1);
 
@@ -83,6 +93,8 @@ pub(super) struct Results {
     pub(super) index_resident: Vec<u64>,
     /// `tileperf facts` on the package, from the process's start to its end.
     pub(super) facts: Samples,
+    /// Checking the package with every rule: `tileperf check`, and `ruff check`.
+    pub(super) check: [Samples; 2],
 }
 
 /// Measures everything.
@@ -101,6 +113,7 @@ pub(super) fn all(
         index: Samples::default(),
         index_resident: Vec::new(),
         facts: Samples::default(),
+        check: Default::default(),
     };
     for script in 0..plan.scripts {
         typed_often(servers, &files.small, plan, script, &mut results.small)?;
@@ -114,6 +127,12 @@ pub(super) fn all(
         results.index.push(taken);
         results.index_resident.push(resident);
         results.facts.push(facts(&servers[0], &files.package)?);
+        for (samples, (server, args)) in results.check.iter_mut().zip([
+            (&servers[0], &["check", "--format", "json"][..]),
+            (&servers[1], &RUFF_CHECK[..]),
+        ]) {
+            samples.push(check(server, args, &files.package)?);
+        }
     }
     Ok(results)
 }
@@ -210,6 +229,22 @@ fn facts(server: &Server, package: &Sample) -> anyhow::Result<Duration> {
         .status()?;
     if !status.success() {
         bail!("tileperf facts ended with {status}");
+    }
+    Ok(started.elapsed())
+}
+
+/// From the process's start to its end. That something is found is no failure.
+fn check(server: &Server, args: &[&str], package: &Sample) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    let status = Command::new(&server.program)
+        .args(args)
+        .arg(&package.folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    if !matches!(status.code(), Some(0 | 1)) {
+        bail!("{} check ended with {status}", server.name);
     }
     Ok(started.elapsed())
 }

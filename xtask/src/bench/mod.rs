@@ -10,6 +10,7 @@ mod files;
 mod machine;
 mod measure;
 mod report;
+mod running;
 mod samples;
 mod servers;
 mod session;
@@ -49,10 +50,12 @@ pub(crate) fn run(repo: &Repo, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     };
     let before = machine::load();
     let results = measure::all(&servers, &files, &plan)?;
+    let running = running::measure(repo, &servers[0])?;
     let report = report::Report {
         servers: &servers,
         files: &files,
         results: &results,
+        running: &running,
         date: machine::today(repo),
         commit: servers::commit(repo),
         load: (before, machine::load()),

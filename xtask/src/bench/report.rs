@@ -7,6 +7,7 @@ use super::edits::Kind;
 use super::files::{Files, Sample};
 use super::machine;
 use super::measure::{Results, Typing};
+use super::running::Running;
 use super::samples::Samples;
 use super::servers::{COUNT, Server};
 
@@ -15,6 +16,7 @@ pub(super) struct Report<'a> {
     pub(super) servers: &'a [Server; COUNT],
     pub(super) files: &'a Files,
     pub(super) results: &'a Results,
+    pub(super) running: &'a Running,
     pub(super) date: String,
     pub(super) commit: String,
     /// Before and after.
@@ -39,6 +41,7 @@ impl Report<'_> {
         self.typing(&mut out, &self.files.small, &self.results.small, 0.5);
         self.typing(&mut out, &self.files.large, &self.results.large, 0.25);
         self.workspace(&mut out);
+        self.running(&mut out);
         self.kinds(&mut out);
         out
     }
@@ -125,6 +128,16 @@ impl Report<'_> {
             Some(1.0),
         );
         spread(out, "`tileperf facts`, s", times(&results.facts), None);
+        let [own, ruff] = &results.check;
+        spread(out, "`tileperf check`, s", times(own), None);
+        let name = "`ruff check --select=ALL --no-cache`, s";
+        spread(out, name, times(ruff), None);
+        let share = own.median().as_secs_f64() / ruff.median().as_secs_f64();
+        let _ = writeln!(
+            out,
+            "| the one of the other | {share:.2} | | | <= 1: {} |",
+            met(share <= 1.0)
+        );
         let mut resident = results.index_resident.clone();
         resident.sort_unstable();
         let ends = [resident.first(), resident.last()].map(|r| mib(r.copied().unwrap_or(0)));
@@ -139,6 +152,29 @@ impl Report<'_> {
             Target::Below(15.0),
         );
         out.push('\n');
+    }
+
+    /// The loop, by the tests that run it.
+    fn running(&self, out: &mut String) {
+        let Running {
+            overhead,
+            idle,
+            during,
+        } = self.running;
+        let share = during / idle;
+        let _ = writeln!(
+            out,
+            "## While an experiment runs\n\n\
+             A project whose kernels are work of the processor, pytest and a benchmark: with \
+             everything on this machine's cores, also what a GPU would do.\n\n\
+             | | | target |\n|---|---:|---|\n\
+             | an iteration beside its test and benchmark processes, s | {overhead:.2} | < 0.5: {} |\n\
+             | edit to diagnostics, idle, p50, ms | {idle:.2} | |\n\
+             | the same while a run goes on, p50, ms | {during:.2} | |\n\
+             | the one of the other | {share:.2} | <= 1.2: {} |\n",
+            met(*overhead < 0.5),
+            met(share <= 1.2),
+        );
     }
 
     /// What is typed matters: a bracket breaks the text until it is closed.

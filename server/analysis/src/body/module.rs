@@ -86,6 +86,33 @@ impl ModuleEnv {
         env
     }
 
+    /// The names that mean something else here than in `other`, directly or through a name that
+    /// stands for another. Nothing if the imports differ: what these mean is asked in many ways.
+    pub(crate) fn changed(&self, other: &ModuleEnv) -> Option<Vec<SmolStr>> {
+        if self.imports != other.imports {
+            return None;
+        }
+        let mut names: Vec<SmolStr> = Vec::new();
+        differing(&self.constants, &other.constants, &mut names);
+        differing(&self.functions, &other.functions, &mut names);
+        let mut next = 0;
+        while let Some(name) = names.get(next).cloned() {
+            next += 1;
+            for (alias, literal) in self.constants.iter().chain(&other.constants) {
+                let paths = match literal {
+                    Literal::Path(path) => [Some(path), None],
+                    Literal::Generic { path, of } => [Some(path), of.as_ref()],
+                    _ => continue,
+                };
+                let root = |path: &SmolStr| path.split('.').next() == Some(&*name);
+                if paths.into_iter().flatten().any(root) && !names.contains(alias) {
+                    names.push(alias.clone());
+                }
+            }
+        }
+        Some(names)
+    }
+
     fn statement(
         &mut self,
         stmt: &Stmt,
@@ -136,6 +163,19 @@ impl ModuleEnv {
         let ours = path.starts_with("cuda.tile.") || path.starts_with("torch.");
         Dtype::named(&last.name).filter(|_| ours)
     }
+}
+
+/// Adds the keys whose values differ, or that only one of the maps has.
+fn differing<V: PartialEq>(
+    here: &FxHashMap<SmolStr, V>,
+    there: &FxHashMap<SmolStr, V>,
+    out: &mut Vec<SmolStr>,
+) {
+    let new = here
+        .iter()
+        .filter(|(name, value)| there.get(*name) != Some(*value));
+    let gone = there.keys().filter(|name| !here.contains_key(*name));
+    out.extend(new.map(|(name, _)| name).chain(gone).cloned());
 }
 
 fn literal(value: &Expr) -> Option<Literal> {

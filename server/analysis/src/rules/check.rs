@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, StmtKind};
@@ -96,7 +97,7 @@ pub fn check(
     target: &Target,
     cache: &mut RuleCache,
 ) -> Checked {
-    let module = cache.module(file, model, target);
+    let module = cache.module(file, text, model, target);
     let mut next = FxHashMap::default();
     let mut devices = Vec::with_capacity(file.items.len());
     let mut findings = Vec::new();
@@ -199,8 +200,15 @@ impl Checked {
 }
 
 impl RuleCache {
-    /// The file's names; what was found is forgotten if they or the target changed.
-    fn module(&mut self, file: &ParsedFile, model: &FileModel, target: &Target) -> Arc<ModuleEnv> {
+    /// The file's names; what was found where it rests on other names, or another target, is
+    /// forgotten.
+    fn module(
+        &mut self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        target: &Target,
+    ) -> Arc<ModuleEnv> {
         let mut next = FxHashMap::default();
         for item in &file.items {
             let key = Arc::as_ptr(&item.facts) as usize;
@@ -211,12 +219,33 @@ impl RuleCache {
         self.calls = next;
         let device = self.device_functions(file, model);
         let module = ModuleEnv::of(file, model, &|name| device.contains(name));
-        if *self.module != module || self.target != *target {
+        if self.target != *target {
             self.items.clear();
-            self.module = Arc::new(module);
             self.target = target.clone();
         }
+        if *self.module != module {
+            match module.changed(&self.module) {
+                Some(names) => self.forget(file, text, &names),
+                None => self.items.clear(),
+            }
+            self.module = Arc::new(module);
+        }
         Arc::clone(&self.module)
+    }
+
+    /// Forgets what was found in items that mention one of these names.
+    fn forget(&mut self, file: &ParsedFile, text: &str, names: &[SmolStr]) {
+        let finders: Vec<_> = names
+            .iter()
+            .map(|n| memmem::Finder::new(n.as_bytes()))
+            .collect();
+        for item in &file.items {
+            let source = text.get(item.span.range()).unwrap_or("").as_bytes();
+            // The text of a stale item is not the one that its facts are of.
+            if item.is_stale() || finders.iter().any(|name| name.find(source).is_some()) {
+                self.items.remove(&(Arc::as_ptr(&item.facts) as usize));
+            }
+        }
     }
 
     /// Functions at the top of the file that are device code: they use what only device code does,

@@ -215,12 +215,8 @@ fn expr_at(body: &[Stmt], span: Span) -> Option<&Expr> {
     for stmt in body.iter().filter(|s| s.span.contains(span)) {
         let mut found = None;
         stmt.own_exprs(&mut |e| {
-            if found.is_none() && e.span.contains(span) {
-                e.walk(&mut |e| {
-                    if found.is_none() && e.span == span {
-                        found = Some(e);
-                    }
-                });
+            if found.is_none() {
+                found = expr_within(e, span);
             }
         });
         let found = found.or_else(|| stmt.blocks().into_iter().find_map(|b| expr_at(b, span)));
@@ -229,6 +225,23 @@ fn expr_at(body: &[Stmt], span: Span) -> Option<&Expr> {
         }
     }
     None
+}
+
+/// The outermost expression in another that has exactly this place.
+fn expr_within(expr: &Expr, span: Span) -> Option<&Expr> {
+    if !expr.span.contains(span) {
+        return None;
+    }
+    if expr.span == span {
+        return Some(expr);
+    }
+    let mut found = None;
+    expr.children(&mut |child| {
+        if found.is_none() {
+            found = expr_within(child, span);
+        }
+    });
+    found
 }
 
 /// A kernel of any file, as a rule about its launches and searches sees it.

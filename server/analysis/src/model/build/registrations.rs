@@ -124,9 +124,16 @@ impl<'a> Build<'a> {
     /// Functions of this file that a function calls, itself or in functions nested in it.
     fn called_functions(&self, at: At) -> Vec<At> {
         let mut out = Vec::new();
+        // Most calls are `ct.` this or that: what was told of the one before holds for the next.
+        let mut foreign: Option<(usize, &SmolStr)> = None;
         for call in &self.names.scans[at.item].calls {
             let from = at.sibling(call.scope);
-            if !self.names.is_within(from, at) || self.names.is_foreign(&call.callee, from) {
+            let root = call.callee.root().map(|root| (call.scope, root));
+            if root.is_some() && root == foreign || !self.names.is_within(from, at) {
+                continue;
+            }
+            if self.names.is_foreign(&call.callee, from) {
+                foreign = root;
                 continue;
             }
             let callee = match &call.callee {
