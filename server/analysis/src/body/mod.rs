@@ -21,6 +21,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 
+pub(crate) use module::{Binding, is_decorated, module_bindings};
 pub use module::{FunctionKind, Literal, ModuleEnv};
 pub use ty::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty};
 pub(crate) use walk::{Bound, bindings, bound};

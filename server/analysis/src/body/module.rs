@@ -5,11 +5,10 @@
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use tileperf_syntax::ParsedFile;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::Dtype;
-use crate::model::FileModel;
+use crate::model::{FileModel, Kernel};
 
 /// What a function of the file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +50,10 @@ pub struct ModuleEnv {
 }
 
 impl ModuleEnv {
-    /// Of a file whose model is known. `device` names the functions that kernels call.
-    pub(crate) fn of(
-        file: &ParsedFile,
+    /// Of a file whose model is known, from what each of its items binds. `device` names the
+    /// functions that kernels call.
+    pub(crate) fn of<'b>(
+        bindings: impl Iterator<Item = &'b Binding>,
         model: &FileModel,
         is_device: &dyn Fn(&str) -> bool,
     ) -> ModuleEnv {
@@ -62,16 +62,27 @@ impl ModuleEnv {
             ..ModuleEnv::default()
         };
         let mut rebound = Vec::new();
-        for item in &file.items {
-            for stmt in &item.facts.body {
-                env.statement(stmt, is_device, &mut rebound);
+        for binding in bindings {
+            match binding {
+                Binding::Function(name) => {
+                    let kind = if is_device(name) {
+                        FunctionKind::Device
+                    } else {
+                        FunctionKind::Host
+                    };
+                    env.functions.insert(name.clone(), kind);
+                }
+                Binding::Assigned(name, Some(literal)) if !env.constants.contains_key(name) => {
+                    env.constants.insert(name.clone(), literal.clone());
+                }
+                Binding::Annotated(name, literal) => {
+                    env.constants.insert(name.clone(), literal.clone());
+                }
+                Binding::Assigned(name, _) | Binding::Changed(name) => rebound.push(name),
             }
         }
         for kernel in &model.kernels {
-            // `k = ct.kernel(f)` leaves `f` the function that it was.
-            let decorated = kernel.top.start <= kernel.decorator_span.start
-                && kernel.decorator_span.end <= kernel.span.start;
-            let kind = if decorated {
+            let kind = if is_decorated(kernel) {
                 FunctionKind::Kernel
             } else {
                 FunctionKind::Device
@@ -81,7 +92,7 @@ impl ModuleEnv {
             }
         }
         for name in rebound {
-            env.constants.remove(&name);
+            env.constants.remove(name);
         }
         env
     }
@@ -113,49 +124,6 @@ impl ModuleEnv {
         Some(names)
     }
 
-    fn statement(
-        &mut self,
-        stmt: &Stmt,
-        is_device: &dyn Fn(&str) -> bool,
-        rebound: &mut Vec<SmolStr>,
-    ) {
-        match &stmt.kind {
-            StmtKind::FunctionDef(def) => {
-                let kind = if is_device(&def.name.name) {
-                    FunctionKind::Device
-                } else {
-                    FunctionKind::Host
-                };
-                self.functions.insert(def.name.name.clone(), kind);
-            }
-            StmtKind::Assign { targets, value } => {
-                for name in targets.iter().filter_map(Expr::name) {
-                    let seen = self.constants.contains_key(name);
-                    match literal(value).filter(|_| !seen) {
-                        Some(literal) => drop(self.constants.insert(name.clone(), literal)),
-                        None => rebound.push(name.clone()),
-                    }
-                }
-            }
-            StmtKind::AnnAssign {
-                target,
-                value: Some(value),
-                ..
-            } => {
-                if let (Some(name), Some(literal)) = (target.name(), literal(value)) {
-                    self.constants.insert(name.clone(), literal);
-                }
-            }
-            StmtKind::AugAssign { target, .. } => rebound.extend(target.name().cloned()),
-            StmtKind::If { .. } | StmtKind::Try { .. } => {
-                for inner in stmt.blocks().into_iter().flatten() {
-                    self.statement(inner, is_device, rebound);
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// The dtype that an expression written in the file names: `ct.float16`, `torch.float16`.
     pub fn dtype(&self, expr: &Expr) -> Option<Dtype> {
         let last = expr.last_ident()?;
@@ -163,6 +131,56 @@ impl ModuleEnv {
         let ours = path.starts_with("cuda.tile.") || path.starts_with("torch.");
         Dtype::named(&last.name).filter(|_| ours)
     }
+}
+
+/// What a statement at module level does to a name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Binding {
+    /// Defines a function.
+    Function(SmolStr),
+    /// Assigns to it; a literal if it is one.
+    Assigned(SmolStr, Option<Literal>),
+    /// Assigns a literal to it, with an annotation.
+    Annotated(SmolStr, Literal),
+    /// Changes it in place.
+    Changed(SmolStr),
+}
+
+/// What statements at module level do to names, in source order, branches included.
+pub(crate) fn module_bindings(body: &[Stmt], out: &mut Vec<Binding>) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::FunctionDef(def) => out.push(Binding::Function(def.name.name.clone())),
+            StmtKind::Assign { targets, value } => {
+                let names = targets.iter().filter_map(Expr::name);
+                out.extend(names.map(|name| Binding::Assigned(name.clone(), literal(value))));
+            }
+            StmtKind::AnnAssign {
+                target,
+                value: Some(value),
+                ..
+            } => {
+                if let (Some(name), Some(literal)) = (target.name(), literal(value)) {
+                    out.push(Binding::Annotated(name.clone(), literal));
+                }
+            }
+            StmtKind::AugAssign { target, .. } => {
+                out.extend(target.name().cloned().map(Binding::Changed));
+            }
+            StmtKind::If { .. } | StmtKind::Try { .. } => {
+                for inner in stmt.blocks() {
+                    module_bindings(inner, out);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `k = ct.kernel(f)` leaves `f` the function that it was.
+pub(crate) fn is_decorated(kernel: &Kernel) -> bool {
+    kernel.top.start <= kernel.decorator_span.start
+        && kernel.decorator_span.end <= kernel.span.start
 }
 
 /// Adds the keys whose values differ, or that only one of the maps has.

@@ -15,7 +15,7 @@ use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::rule::DeviceContext;
 use super::{Check, Finding, Findings, RULES, suppress};
-use crate::body::{Body, Device, ModuleEnv};
+use crate::body::{Binding, Body, Device, ModuleEnv, is_decorated, module_bindings};
 use crate::model::FileModel;
 use crate::target::Target;
 
@@ -24,21 +24,32 @@ use crate::target::Target;
 pub struct RuleCache {
     target: Target,
     module: Arc<ModuleEnv>,
+    /// What `module` was made from: what the items do at module level, and the kernels.
+    tops: Vec<Arc<Top>>,
+    kernels: Vec<(SmolStr, bool)>,
     /// By the address of the item's facts, which are held so that no others can take it.
-    calls: FxHashMap<usize, (Arc<ItemFacts>, Arc<Calls>)>,
-    items: FxHashMap<usize, (Arc<ItemFacts>, Arc<ItemFindings>)>,
+    known: FxHashMap<usize, (Arc<ItemFacts>, Arc<Top>)>,
+    items: FxHashMap<usize, Known>,
 }
 
-/// What the functions at the top of an item call.
-#[derive(Debug, Default)]
-struct Calls {
+/// What was found in an item, and where its findings were placed last.
+#[derive(Debug)]
+struct Known {
+    facts: Arc<ItemFacts>,
+    found: Arc<ItemFindings>,
+    placed: Option<(u32, Vec<Arc<Finding>>)>,
+}
+
+/// What an item does at module level, wherever it stands.
+#[derive(Debug, Default, PartialEq)]
+struct Top {
+    bindings: Vec<Binding>,
     functions: Vec<FunctionCalls>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct FunctionCalls {
     name: SmolStr,
-    span: Span,
     /// Plain names that it calls.
     callees: Vec<SmolStr>,
     /// Names before something that only device code uses: `ct` of `ct.load`.
@@ -56,7 +67,7 @@ struct ItemFindings {
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// What the rules about items and the file found, suppressed ones left out, in source order.
-    pub findings: Arc<[Finding]>,
+    pub findings: Arc<[Arc<Finding>]>,
     /// The file's names.
     pub module: Arc<ModuleEnv>,
     devices: Arc<[Arc<[Arc<DeviceFacts>]>]>,
@@ -103,23 +114,18 @@ pub fn check(
     let mut findings = Vec::new();
     for item in &file.items {
         let key = Arc::as_ptr(&item.facts) as usize;
-        let known = cache.items.remove(&key).or_else(|| next.get(&key).cloned());
-        let (facts, found) = known.unwrap_or_else(|| {
-            let found = about_item(item, text, model, &module, target);
-            (Arc::clone(&item.facts), Arc::new(found))
+        let known = cache.items.remove(&key).or_else(|| next.remove(&key));
+        let mut known = known.unwrap_or_else(|| Known {
+            facts: Arc::clone(&item.facts),
+            found: Arc::new(about_item(item, text, model, &module, target)),
+            placed: None,
         });
-        devices.push(Arc::clone(&found.devices));
+        devices.push(Arc::clone(&known.found.devices));
         // Of a text that never parsed, only a part is known.
-        let known = !item.is_stale() || item.facts.is_clean();
-        for finding in found.findings.iter().filter(|_| known) {
-            let mut finding = finding.mapped(&|span| item.place(span));
-            if item.is_stale() {
-                // Made for a text that is no more.
-                finding.fixes.clear();
-            }
-            findings.push(finding);
+        if !item.is_stale() || item.facts.is_clean() {
+            known.place(item, &mut findings);
         }
-        next.insert(key, (facts, found));
+        next.insert(key, known);
     }
     cache.items = next;
     let context = FileContext {
@@ -130,12 +136,14 @@ pub fn check(
         target,
         devices: &devices,
     };
+    let mut of_file = Vec::new();
     for rule in RULES.iter().filter(|r| r.holds_for(target)) {
         if let Check::File(check) = rule.check {
-            let out = &mut findings;
+            let out = &mut of_file;
             check(&context, &mut Findings { rule, out });
         }
     }
+    findings.extend(of_file.into_iter().map(Arc::new));
     let findings = suppress::apply(text, findings);
     Checked {
         findings: findings.into(),
@@ -152,7 +160,7 @@ pub fn check_links(
     text: &str,
     model: &FileModel,
     links: &dyn Links,
-) -> Vec<Finding> {
+) -> Vec<Arc<Finding>> {
     let context = FileContext {
         file,
         text,
@@ -168,7 +176,30 @@ pub fn check_links(
             check(&context, links, &mut Findings { rule, out });
         }
     }
-    suppress::apply(text, findings)
+    suppress::apply(text, findings.into_iter().map(Arc::new).collect())
+}
+
+impl Known {
+    /// Adds the findings where the item stands now. Those of an item that has not moved are the same
+    /// as before.
+    fn place(&mut self, item: &Item, out: &mut Vec<Arc<Finding>>) {
+        if item.is_stale() {
+            out.extend(self.found.findings.iter().map(|finding| {
+                let mut finding = finding.mapped(&|span| item.place(span));
+                // Made for a text that is no more.
+                finding.fixes.clear();
+                Arc::new(finding)
+            }));
+            return;
+        }
+        let start = item.span.start;
+        if self.placed.as_ref().is_none_or(|(at, _)| *at != start) {
+            let place = |finding: &Finding| Arc::new(finding.mapped(&|span| item.place(span)));
+            self.placed = Some((start, self.found.findings.iter().map(place).collect()));
+        }
+        let placed = self.placed.iter().flat_map(|(_, placed)| placed);
+        out.extend(placed.cloned());
+    }
 }
 
 impl Checked {
@@ -209,20 +240,35 @@ impl RuleCache {
         model: &FileModel,
         target: &Target,
     ) -> Arc<ModuleEnv> {
-        let mut next = FxHashMap::default();
-        for item in &file.items {
-            let key = Arc::as_ptr(&item.facts) as usize;
-            let known = (self.calls.remove(&key))
-                .unwrap_or_else(|| (Arc::clone(&item.facts), Arc::new(calls(&item.facts))));
-            next.insert(key, known);
-        }
-        self.calls = next;
-        let device = self.device_functions(file, model);
-        let module = ModuleEnv::of(file, model, &|name| device.contains(name));
         if self.target != *target {
             self.items.clear();
             self.target = target.clone();
         }
+        let mut known = FxHashMap::default();
+        let mut tops = Vec::with_capacity(file.items.len());
+        for item in &file.items {
+            let key = Arc::as_ptr(&item.facts) as usize;
+            let (facts, top) = (self.known.remove(&key))
+                .unwrap_or_else(|| (Arc::clone(&item.facts), Arc::new(Top::of(&item.facts))));
+            tops.push(Arc::clone(&top));
+            known.insert(key, (facts, top));
+        }
+        self.known = known;
+        let kernels: Vec<_> = (model.kernels.iter())
+            .map(|kernel| (kernel.qualified.clone(), is_decorated(kernel)))
+            .collect();
+        let same = self.kernels == kernels
+            && self.module.imports == model.imports
+            && self.tops.len() == tops.len()
+            && (self.tops.iter().zip(&tops)).all(|(a, b)| Arc::ptr_eq(a, b) || a == b);
+        self.tops = tops;
+        if same {
+            return Arc::clone(&self.module);
+        }
+        self.kernels = kernels;
+        let device = self.device_functions(model);
+        let bindings = self.tops.iter().flat_map(|top| &top.bindings);
+        let module = ModuleEnv::of(bindings, model, &|name| device.contains(name));
         if *self.module != module {
             match module.changed(&self.module) {
                 Some(names) => self.forget(file, text, &names),
@@ -250,28 +296,22 @@ impl RuleCache {
 
     /// Functions at the top of the file that are device code: they use what only device code does,
     /// or kernels call them.
-    fn device_functions(&self, file: &ParsedFile, model: &FileModel) -> FxHashSet<SmolStr> {
+    fn device_functions(&self, model: &FileModel) -> FxHashSet<SmolStr> {
         let mut by_name: FxHashMap<&str, &FunctionCalls> = FxHashMap::default();
         let mut todo: Vec<&FunctionCalls> = Vec::new();
-        let kernels: FxHashSet<Span> = model.kernels.iter().map(|k| k.span).collect();
+        let kernels: FxHashSet<&str> = self.kernels.iter().map(|(name, _)| &**name).collect();
         let mut device = FxHashSet::default();
-        for item in &file.items {
-            let key = Arc::as_ptr(&item.facts) as usize;
-            let Some((_, calls)) = self.calls.get(&key) else {
-                continue;
+        for function in self.tops.iter().flat_map(|top| &top.functions) {
+            by_name.insert(&function.name, function);
+            let is_module = |root: &SmolStr| match model.imports.get(root) {
+                Some(path) => path == "cuda.tile",
+                None => root == "ct",
             };
-            for function in &calls.functions {
-                by_name.insert(&function.name, function);
-                let is_module = |root: &SmolStr| match model.imports.get(root) {
-                    Some(path) => path == "cuda.tile",
-                    None => root == "ct",
-                };
-                if kernels.contains(&item.place(function.span)) {
-                    todo.push(function);
-                } else if function.roots.iter().any(is_module) {
-                    device.insert(function.name.clone());
-                    todo.push(function);
-                }
+            if kernels.contains(&*function.name) {
+                todo.push(function);
+            } else if function.roots.iter().any(is_module) {
+                device.insert(function.name.clone());
+                todo.push(function);
             }
         }
         while let Some(function) = todo.pop() {
@@ -287,15 +327,23 @@ impl RuleCache {
     }
 }
 
-fn calls(facts: &ItemFacts) -> Calls {
-    let mut out = Calls::default();
-    for stmt in &facts.body {
-        let StmtKind::FunctionDef(def) = &stmt.kind else {
-            continue;
-        };
+impl Top {
+    fn of(facts: &ItemFacts) -> Top {
+        let mut top = Top::default();
+        module_bindings(&facts.body, &mut top.bindings);
+        for stmt in &facts.body {
+            if let StmtKind::FunctionDef(def) = &stmt.kind {
+                top.functions.push(FunctionCalls::of(def));
+            }
+        }
+        top
+    }
+}
+
+impl FunctionCalls {
+    fn of(def: &FunctionDef) -> FunctionCalls {
         let mut found = FunctionCalls {
             name: def.name.name.clone(),
-            span: def.def_span,
             callees: Vec::new(),
             roots: Vec::new(),
         };
@@ -318,9 +366,8 @@ fn calls(facts: &ItemFacts) -> Calls {
                 _ => {}
             }
         });
-        out.functions.push(found);
+        found
     }
-    out
 }
 
 /// What rules about an item and its device code find.
