@@ -15,6 +15,7 @@ use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::rule::DeviceContext;
 use super::{Check, Finding, Findings, RULES, suppress};
 use crate::body::{Body, Device, ModuleEnv};
+use crate::classify::{Classification, Known, classify};
 use crate::model::FileModel;
 use crate::target::Target;
 
@@ -195,6 +196,31 @@ impl Checked {
             device: context.kernel(kernel),
             here: Some(kernel.span),
         })
+    }
+
+    /// What bounds the n-th kernel of the model, from its text alone. Nothing if its present text
+    /// does not parse.
+    pub fn class(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+    ) -> Option<Classification> {
+        let kernel = model.kernels.get(number)?;
+        let context = FileContext {
+            file,
+            text,
+            model,
+            module: &self.module,
+            target: &self.target,
+            devices: &self.devices,
+        };
+        let facts = context.kernel(kernel)?;
+        let (_, device) = context.device(kernel, &facts)?;
+        let known = Known::default();
+        let helper = |name: &str| context.device_named(name);
+        Some(classify(&device, &known, &helper))
     }
 }
 
