@@ -334,7 +334,7 @@ impl Engine {
             let stop = AtomicBool::new(false);
             let limit = scope.max_file_size;
             let mut found = false;
-            scope.walk(&stop, &mut |path| {
+            let mut look = |path: PathBuf| {
                 if found || engine.is_awake() {
                     stop.store(true, Ordering::Relaxed);
                     return;
@@ -343,10 +343,11 @@ impl Engine {
                 found = index::read(&path, limit)
                     .ok()
                     .flatten()
-                    .is_some_and(|text| {
-                        memchr::memmem::find(text.as_bytes(), b"cuda.tile").is_some()
+                    .is_some_and(|source| {
+                        memchr::memmem::find(source.text.as_bytes(), b"cuda.tile").is_some()
                     });
-            });
+            };
+            scope.walk(&stop, &mut look, &mut |_| {});
             if found {
                 engine.wake();
             }

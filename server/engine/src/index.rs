@@ -44,7 +44,11 @@ impl Entry {
         self.indexed
             .get_or_init(|| {
                 let source = read(&self.path, limit).ok().flatten()?;
-                Some(Arc::new(analyse(source, &self.module.package, self.keeps)))
+                Some(Arc::new(analyse(
+                    source.text,
+                    &self.module.package,
+                    self.keeps,
+                )))
             })
             .as_ref()
     }
@@ -55,6 +59,8 @@ impl Entry {
 pub(crate) struct Index {
     pub(crate) files: DashMap<PathBuf, Arc<Entry>, FxBuildHasher>,
     modules: DashMap<SmolStr, Vec<Arc<Path>>, FxBuildHasher>,
+    /// What could not be read, or not as it is written, and why.
+    pub(crate) unread: DashMap<PathBuf, String, FxBuildHasher>,
     /// Items stay with their files: for a command that looks at every file once and ends.
     pub(crate) keeps: AtomicBool,
 }
@@ -98,7 +104,12 @@ impl Scope {
     }
 
     /// Every Python file, in no particular order; stops when `stop` is set.
-    pub(crate) fn walk(&self, stop: &AtomicBool, visit: &mut dyn FnMut(PathBuf)) {
+    pub(crate) fn walk(
+        &self,
+        stop: &AtomicBool,
+        visit: &mut dyn FnMut(PathBuf),
+        failed: &mut dyn FnMut(ignore::Error),
+    ) {
         let Some((first, rest)) = self.roots.split_first() else {
             return;
         };
@@ -122,7 +133,10 @@ impl Scope {
                     visit(entry.into_path());
                 }
                 Ok(_) => {}
-                Err(error) => tracing::debug!("not indexed: {error}"),
+                Err(error) => {
+                    tracing::debug!("not indexed: {error}");
+                    failed(error);
+                }
             }
         }
     }
@@ -139,8 +153,27 @@ pub(crate) fn mentions_cutile(bytes: &[u8]) -> bool {
     has(b"tile") && (has(b"cuda") || has(b"register_impl") || has(b"import cutile"))
 }
 
+/// A folder that could not be searched, and why.
+fn folder(error: ignore::Error) -> Option<(PathBuf, String)> {
+    match error {
+        ignore::Error::WithPath { path, err } => Some((path, err.to_string())),
+        ignore::Error::WithDepth { err, .. } => folder(*err),
+        _ => None,
+    }
+}
+
+/// What is said of a text with bytes that are not UTF-8.
+pub const NOT_UTF8: &str = "it is not UTF-8, bytes that are not were replaced";
+
+/// A file as text.
+pub(crate) struct Source {
+    pub(crate) text: String,
+    /// It is that text: no byte was replaced.
+    pub(crate) is_exact: bool,
+}
+
 /// Reads a file as UTF-8 text. `None` for what is no Python text: too large, binary.
-pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<String>> {
+pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<Source>> {
     let size = std::fs::metadata(path)?.len();
     if size > limit {
         tracing::info!(
@@ -155,13 +188,19 @@ pub(crate) fn read(path: &Path, limit: u64) -> std::io::Result<Option<String>> {
         return Ok(None);
     }
     Ok(Some(match String::from_utf8(bytes) {
-        Ok(text) => text,
+        Ok(text) => Source {
+            text,
+            is_exact: true,
+        },
         Err(error) => {
             tracing::info!(
                 "{} is not UTF-8: bytes that are not are replaced",
                 path.display()
             );
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
+            Source {
+                text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+                is_exact: false,
+            }
         }
     }))
 }
@@ -181,7 +220,11 @@ impl Index {
     /// be gone: questions asked meanwhile get the answer of before, not none.
     pub(crate) fn fill(&self, scope: &Scope, stop: &AtomicBool) {
         let mut paths = Vec::new();
-        scope.walk(stop, &mut |path| paths.push(path));
+        scope.walk(stop, &mut |path| paths.push(path), &mut |error| {
+            if let Some((path, why)) = folder(error) {
+                self.unread.insert(path, why);
+            }
+        });
         let packages: rustc_hash::FxHashSet<&Path> = paths
             .iter()
             .filter(|p| p.file_stem().is_some_and(|s| s == "__init__"))
@@ -234,16 +277,22 @@ impl Index {
             Ok(source) => source,
             Err(error) => {
                 tracing::info!("not indexed: {}: {error}", path.display());
+                self.unread.insert(path.to_path_buf(), error.to_string());
                 return self.remove(path);
             }
         };
         let relevant = source
             .as_ref()
-            .is_some_and(|s| mentions_cutile(s.as_bytes()));
+            .is_some_and(|s| mentions_cutile(s.text.as_bytes()));
+        if relevant && source.as_ref().is_some_and(|s| !s.is_exact) {
+            self.unread.insert(path.to_path_buf(), NOT_UTF8.to_owned());
+        } else {
+            self.unread.remove(path);
+        }
         let keeps = self.keeps.load(Ordering::Relaxed);
         let indexed = OnceLock::new();
         if let Some(source) = source.filter(|_| relevant) {
-            let known = analyse(source, &module.package, keeps);
+            let known = analyse(source.text, &module.package, keeps);
             let _ = indexed.set(Some(Arc::new(known)));
         }
         let path: Arc<Path> = path.into();

@@ -109,6 +109,54 @@ fn the_exit_code_says_what_was_found() {
 }
 
 #[test]
+fn what_cannot_be_read_is_told_after_the_rest_was_checked() {
+    let project = project(BAD);
+    let mut broken = BAD.as_bytes().to_vec();
+    broken.extend(b"# caf\xe9\n");
+    project.write("pkg/latin.py", &broken);
+    // Nothing of cuTile: of no interest unless it is named.
+    project.write("other.py", b"x = '\xe9'\n");
+    for (args, told, files) in [
+        (&["nowhere", "pkg/a.py"][..], &["nowhere"][..], 1),
+        (&["pkg/a.py"], &[], 1),
+        (&["pkg/latin.py"], &["pkg/latin.py"], 1),
+        (&["other.py", "pkg/a.py"], &["other.py"], 1),
+        (&["."], &["pkg/latin.py"], 2),
+        (
+            &["nowhere", ".", "gone.py"],
+            &["nowhere", "gone.py", "pkg/latin.py"],
+            2,
+        ),
+        (&["nowhere"], &["nowhere"], 0),
+    ] {
+        let mut all = vec!["check", "--select", "TP101"];
+        all.extend(args);
+        for format in ["text", "json", "sarif", "github"] {
+            let output = tileperf(&project, &[&all[..], &["--format", format]].concat());
+            let code = if told.is_empty() { 1 } else { 2 };
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+            let lines: Vec<_> = said.lines().collect();
+            assert_eq!(lines.len(), told.len(), "{args:?}: {said}");
+            for (line, name) in lines.iter().zip(told) {
+                let begin = format!("tileperf: cannot read {name}: ");
+                assert!(line.starts_with(&begin), "{said}");
+            }
+            let found = match format {
+                "json" => findings(&output).len(),
+                "sarif" => {
+                    let log: Value = serde_json::from_slice(&output.stdout).expect("SARIF");
+                    log["runs"][0]["results"].as_array().expect("a list").len()
+                }
+                "github" => text(&output.stdout).lines().count(),
+                _ => text(&output.stdout).matches("[TP101]").count(),
+            };
+            assert_eq!(found, files, "{args:?} {format}");
+        }
+    }
+}
+
+#[test]
 fn people_see_the_line_of_code() {
     let project = project(BAD);
     let output = tileperf(&project, &["check", "pkg/a.py", "--select", "TP101"]);

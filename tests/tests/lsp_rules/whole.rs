@@ -20,7 +20,10 @@ fn files_that_are_not_open_are_checked_when_asked_for() {
     let (kernel, space) = (project.uri("pkg/kernel.py"), project.uri("pkg/space.py"));
     let launch = project.uri("pkg/launch.py");
     assert!(!client.has_within(PUBLISHED, std::time::Duration::from_millis(500)));
-    assert_eq!(check(&mut client), "something was found in 3 files");
+    assert_eq!(
+        check(&mut client),
+        "2 errors, 4 warnings, 2 hints in 3 files"
+    );
     // Each is a file of its own; none has a version. They come in any order.
     let mut waiting = vec![
         (kernel.clone(), &IN_KERNEL[..]),
@@ -60,7 +63,10 @@ fn a_client_that_asks_gets_them_with_the_workspace() {
     let ask = |known: &Value| json!({ "previousResultIds": known });
     // Held back, as there is nothing to say; answered once there is.
     let id = client.request("workspace/diagnostic", ask(&json!([])));
-    assert_eq!(check(&mut client), "something was found in 3 files");
+    assert_eq!(
+        check(&mut client),
+        "2 errors, 4 warnings, 2 hints in 3 files"
+    );
     let answer = client.response(id).expect("a report");
     let items = answer["items"].as_array().expect("a list");
     let mut known = Vec::new();

@@ -52,6 +52,13 @@ fn a_kernel_is_explained_in_the_form_the_client_can_show() {
         card.contains("cuTile kernel `scale`") && card.contains("occupancy"),
         "{card}"
     );
+    let derived = "**Memory-bound** by an estimate: about 0.3 FLOP/byte (128 FLOP and 512 bytes in one \
+                   block)\n\n- 256 bytes: 128 elements of `x` loaded\n";
+    assert!(card.contains(derived), "{card}");
+    assert!(
+        card.contains("Assumed, which hardly matters: BLOCK = 128"),
+        "{card}"
+    );
     assert_eq!(hover["range"], crate::launched_name());
     assert_eq!(
         client.ask("textDocument/hover", at(&launch, 1, 0)),
@@ -71,6 +78,19 @@ fn a_kernel_is_explained_in_the_form_the_client_can_show() {
         card.starts_with("cuTile kernel scale") && !card.contains(['*', '`']),
         "{card}"
     );
+    client.finish();
+}
+
+#[test]
+fn what_bounds_a_kernel_is_unknown_with_the_reason() {
+    let (project, mut client) = sample(json!({}));
+    let uri = project.uri("pkg/kernels.py");
+    let empty = "import cuda.tile as ct\n\n\n@ct.kernel\ndef scale(x, y):\n    pass\n";
+    client.change(&uri, 2, json!([{ "text": empty }]));
+    let hover = client.ask("textDocument/hover", at(&uri, 4, 5));
+    let card = hover["contents"]["value"].as_str().expect("a card");
+    let said = "**What bounds it: unknown**, no load or store is seen in it";
+    assert!(card.contains(said), "{card}");
     client.finish();
 }
 

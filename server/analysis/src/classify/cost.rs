@@ -28,6 +28,17 @@ impl Found {
         (!self.blind && self.bytes > 0.0).then(|| self.flops / self.bytes)
     }
 
+    /// Why there is no intensity.
+    pub(super) fn reason(&self) -> Option<&'static str> {
+        if self.blind {
+            Some("a helper multiplies matrices whose extents are out of sight")
+        } else if self.bytes == 0.0 {
+            Some("no load or store is seen in it")
+        } else {
+            None
+        }
+    }
+
     fn size(&self) -> f64 {
         self.flops + self.bytes
     }

@@ -51,6 +51,16 @@ impl Class {
         }
     }
 
+    /// At the beginning of a sentence.
+    fn title(self) -> &'static str {
+        match self {
+            Class::MemoryBound => "Memory-bound",
+            Class::Balanced => "Balanced",
+            Class::ComputeBound => "Compute-bound",
+            Class::Unknown => "Unknown",
+        }
+    }
+
     fn of(intensity: f64) -> Class {
         if intensity < MEMORY {
             Class::MemoryBound
@@ -88,6 +98,8 @@ pub struct Classification {
     pub assumed: Vec<String>,
     /// The class is the same whatever is assumed within reason.
     pub certain: bool,
+    /// Why the class is unknown, if it is.
+    pub reason: Option<&'static str>,
 }
 
 /// Extents and bytes that are tried in place of the assumed ones, to see whether they matter.
@@ -144,22 +156,22 @@ pub fn classify<'a>(
         flops: found.flops,
         bytes: found.bytes,
         parts: found.parts(),
+        reason: found.reason(),
         assumed: found.assumed,
         certain,
     }
 }
 
 impl Classification {
-    /// The derivation, for a hover: Markdown.
+    /// The class and its derivation, for a hover: Markdown.
     pub fn text(&self) -> String {
         let Some(intensity) = self.intensity else {
-            return "Arithmetic intensity unknown: no access of a known size, or a helper that \
-                    multiplies matrices out of sight."
-                .to_owned();
+            let reason = self.reason.unwrap_or("too little of it is understood");
+            return format!("**What bounds it: unknown**, {reason}\n");
         };
         let mut text = format!(
-            "**{}**: about {} FLOP/byte ({} FLOP and {} bytes a block)\n",
-            self.class.name(),
+            "**{}** by an estimate: about {} FLOP/byte ({} FLOP and {} bytes in one block)\n",
+            self.class.title(),
             amount::rounded(intensity),
             amount::short(self.flops),
             amount::short(self.bytes),
@@ -167,6 +179,7 @@ impl Classification {
         for part in &self.parts {
             text.push_str(&format!("\n- {part}"));
         }
+        text.push('\n');
         if !self.assumed.is_empty() {
             let matters = if self.certain {
                 "which hardly matters"
@@ -174,7 +187,7 @@ impl Classification {
                 "which decides"
             };
             text.push_str(&format!(
-                "\n\nAssumed, {matters}: {}",
+                "\nAssumed, {matters}: {}\n",
                 self.assumed.join(", ")
             ));
         }

@@ -16,6 +16,7 @@ use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::rule::DeviceContext;
 use super::{Check, Finding, Findings, RULES, suppress};
 use crate::body::{Binding, Body, Device, ModuleEnv, is_decorated, module_bindings};
+use crate::classify::{Classification, Known, classify};
 use crate::model::FileModel;
 use crate::target::Target;
 
@@ -29,12 +30,12 @@ pub struct RuleCache {
     kernels: Vec<(SmolStr, bool)>,
     /// By the address of the item's facts, which are held so that no others can take it.
     known: FxHashMap<usize, (Arc<ItemFacts>, Arc<Top>)>,
-    items: FxHashMap<usize, Known>,
+    items: FxHashMap<usize, Kept>,
 }
 
 /// What was found in an item, and where its findings were placed last.
 #[derive(Debug)]
-struct Known {
+struct Kept {
     facts: Arc<ItemFacts>,
     found: Arc<ItemFindings>,
     placed: Option<(u32, Vec<Arc<Finding>>)>,
@@ -115,7 +116,7 @@ pub fn check(
     for item in &file.items {
         let key = Arc::as_ptr(&item.facts) as usize;
         let known = cache.items.remove(&key).or_else(|| next.remove(&key));
-        let mut known = known.unwrap_or_else(|| Known {
+        let mut known = known.unwrap_or_else(|| Kept {
             facts: Arc::clone(&item.facts),
             found: Arc::new(about_item(item, text, model, &module, target)),
             placed: None,
@@ -179,7 +180,7 @@ pub fn check_links(
     suppress::apply(text, findings.into_iter().map(Arc::new).collect())
 }
 
-impl Known {
+impl Kept {
     /// Adds the findings where the item stands now. Those of an item that has not moved are the same
     /// as before.
     fn place(&mut self, item: &Item, out: &mut Vec<Arc<Finding>>) {
@@ -227,6 +228,31 @@ impl Checked {
             device: context.kernel(kernel),
             here: Some(kernel.span),
         })
+    }
+
+    /// What bounds the n-th kernel of the model, from its text alone. Nothing if its present text
+    /// does not parse.
+    pub fn class(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+    ) -> Option<Classification> {
+        let kernel = model.kernels.get(number)?;
+        let context = FileContext {
+            file,
+            text,
+            model,
+            module: &self.module,
+            target: &self.target,
+            devices: &self.devices,
+        };
+        let facts = context.kernel(kernel)?;
+        let (_, device) = context.device(kernel, &facts)?;
+        let known = Known::default();
+        let helper = |name: &str| context.device_named(name);
+        Some(classify(&device, &known, &helper))
     }
 }
 

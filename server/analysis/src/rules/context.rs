@@ -186,6 +186,27 @@ impl<'a> FileContext<'a> {
             .cloned()
     }
 
+    /// The device code of the function at the top of the file that has this name.
+    pub fn device_named(&self, name: &str) -> Option<Device<'a>> {
+        let known = self.file.items.iter().zip(self.devices);
+        known
+            .filter(|(item, _)| !item.is_stale())
+            .find_map(|(item, devices)| {
+                let def = item.facts.body.iter().find_map(|stmt| match &stmt.kind {
+                    StmtKind::FunctionDef(def) if def.name.name == name => Some(&**def),
+                    _ => None,
+                })?;
+                let facts = devices.iter().find(|d| d.def_span == def.def_span)?;
+                Some(Device {
+                    def,
+                    body: &facts.body,
+                    module: self.module,
+                    is_kernel: facts.is_kernel,
+                    constants: &facts.constants,
+                })
+            })
+    }
+
     /// A kernel's device code with its definition.
     pub fn device<'d>(
         &self,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::counts::{Count, line};
 use super::measured::{MeasuredCard, section};
 use crate::arch::Arch;
+use crate::classify::Classification;
 use crate::model::{AccessKind, Kernel};
 
 /// What the card shows beside the kernel itself, already in words.
@@ -22,6 +23,8 @@ pub struct CardFacts {
     pub spaces: Vec<(String, Vec<(Arch, Count)>)>,
     /// Test files of its ops.
     pub tests: Vec<String>,
+    /// What bounds it, if its text parses.
+    pub class: Option<Classification>,
     /// What was measured of it.
     pub measured: Option<MeasuredCard>,
 }
@@ -82,6 +85,10 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
     list(&mut out, "hints replaced", &facts.hint_uses, "");
     list(&mut out, "registered for", &facts.registrations, "");
     list(&mut out, "tests", &facts.tests, "");
+    if let Some(class) = &facts.class {
+        out.push('\n');
+        out.push_str(&class.text());
+    }
     if let Some(measured) = &facts.measured {
         out.push_str(&section(measured));
     }

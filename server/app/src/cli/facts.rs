@@ -38,8 +38,15 @@ enum Format {
 
 /// Runs `tileperf facts`.
 pub(crate) fn run(args: &FactsArgs) -> anyhow::Result<ExitCode> {
-    let given = paths::given(&args.paths)?;
-    let found = paths::find(&given, &args.settings, &Engine::files_with_facts);
+    let (given, missing) = paths::given(&args.paths);
+    if let Some(missing) = missing.first() {
+        anyhow::bail!("{missing}");
+    }
+    let files = paths::find(&given, &args.settings, &Engine::files_with_facts);
+    for unread in &files.unread {
+        tracing::error!("{unread}");
+    }
+    let found = files.found;
     let facts: Vec<FileFacts> = (found.iter())
         .filter_map(|f| f.engine.facts(&f.doc, &f.shown.to_string_lossy()))
         .collect();

@@ -1,5 +1,6 @@
 //! Python files as the user names them: which project each belongs to, and what it is called there.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tileperf_engine::{DocId, Engine};
@@ -22,19 +23,43 @@ pub(super) struct Found {
     pub(super) shown: PathBuf,
 }
 
-/// The paths as given.
-///
-/// # Errors
-/// One does not exist.
-pub(super) fn given(paths: &[PathBuf]) -> anyhow::Result<Vec<Given>> {
-    (paths.iter())
-        .map(|written| {
-            Ok(Given {
+/// Something that was asked for and cannot be read, or not as it is written.
+#[derive(Debug)]
+pub(super) struct Unread {
+    /// Its name as the user sees it.
+    shown: PathBuf,
+    why: String,
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot read {}: {}", self.shown.display(), self.why)
+    }
+}
+
+/// The files to look at, and what cannot be looked at.
+#[derive(Default)]
+pub(super) struct Files {
+    pub(super) found: Vec<Found>,
+    pub(super) unread: Vec<Unread>,
+}
+
+/// The paths as given, and those that do not exist.
+pub(super) fn given(paths: &[PathBuf]) -> (Vec<Given>, Vec<Unread>) {
+    let (mut given, mut unread) = (Vec::new(), Vec::new());
+    for written in paths {
+        match written.canonicalize() {
+            Ok(real) => given.push(Given {
                 written: written.clone(),
-                real: workspace::existing(written)?,
-            })
-        })
-        .collect()
+                real,
+            }),
+            Err(error) => unread.push(Unread {
+                shown: written.clone(),
+                why: error.to_string(),
+            }),
+        }
+    }
+    (given, unread)
 }
 
 /// Reads the projects of the paths and gives the files that `choose` picks and that lie below one.
@@ -42,23 +67,28 @@ pub(super) fn find(
     given: &[Given],
     settings: &SettingsArgs,
     choose: &dyn Fn(&Engine) -> Vec<DocId>,
-) -> Vec<Found> {
+) -> Files {
     let mut roots: Vec<PathBuf> = given.iter().map(|g| workspace::root_of(&g.real)).collect();
     roots.sort();
     // A project within a project is read with the outer one.
     roots.dedup_by(|inner, outer| inner.starts_with(outer));
-    let engine = index(roots, settings, given);
+    let mut files = Files::default();
+    if given.is_empty() {
+        return files;
+    }
+    let engine = index(roots, settings, given, &mut files.unread);
     let docs = choose(&engine);
-    let mut found = shown(&engine, &docs, given);
+    files.found = shown(&engine, &docs, given);
     // What the project's own rules leave out, such as an ignored folder, was asked for by name.
     for g in given.iter().filter(|g| g.real.is_dir()) {
         if !docs.iter().any(|doc| below(doc, g).is_some()) {
-            let engine = index(vec![g.real.clone()], settings, &[]);
+            let one = std::slice::from_ref(g);
+            let engine = index(vec![g.real.clone()], settings, one, &mut files.unread);
             let docs = choose(&engine);
-            found.extend(shown(&engine, &docs, std::slice::from_ref(g)));
+            files.found.extend(shown(&engine, &docs, one));
         }
     }
-    found
+    files
 }
 
 /// Those of an engine's files that lie below one of the paths.
@@ -75,20 +105,39 @@ pub(super) fn shown(engine: &Engine, docs: &[DocId], given: &[Given]) -> Vec<Fou
 }
 
 /// An engine that has read the folders, and the files that were named as well as if they were open
-/// in an editor: whatever the index would leave out.
-fn index(roots: Vec<PathBuf>, settings: &SettingsArgs, named: &[Given]) -> Engine {
+/// in an editor: whatever the index would leave out. Adds what lies below a path and cannot be read.
+fn index(
+    roots: Vec<PathBuf>,
+    settings: &SettingsArgs,
+    given: &[Given],
+    unread: &mut Vec<Unread>,
+) -> Engine {
     let (engine, problems) = workspace::engine(roots, settings, false);
     for problem in problems {
         tracing::warn!("{problem}");
     }
     engine.index_now();
-    for g in named.iter().filter(|g| g.real.is_file()) {
+    let mut add = |shown: PathBuf, why: String| {
+        if !unread.iter().any(|known| known.shown == shown) {
+            unread.push(Unread { shown, why });
+        }
+    };
+    for g in given.iter().filter(|g| g.real.is_file()) {
         match std::fs::read(&g.real) {
             Ok(bytes) => {
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                engine.open(DocId::file(&g.real), 0, text);
+                let text = String::from_utf8_lossy(&bytes);
+                if matches!(text, Cow::Owned(_)) {
+                    add(g.written.clone(), tileperf_engine::NOT_UTF8.to_owned());
+                }
+                engine.open(DocId::file(&g.real), 0, text.into_owned());
             }
-            Err(error) => tracing::error!("cannot read {}: {error}", g.written.display()),
+            Err(error) => add(g.written.clone(), error.to_string()),
+        }
+    }
+    for (path, why) in engine.unread() {
+        let doc = DocId::file(&path);
+        if let Some(shown) = given.iter().find_map(|g| below(&doc, g)) {
+            add(shown, why);
         }
     }
     engine

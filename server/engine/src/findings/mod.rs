@@ -7,12 +7,13 @@
 mod carried;
 mod links;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 use tileperf_analysis::model::FileModel;
-use tileperf_analysis::rules::{self, Checked, Finding, Rule, RuleCache};
+use tileperf_analysis::rules::{self, Checked, Finding, Rule, RuleCache, Severity};
 use tileperf_analysis::target::Target;
 use tileperf_syntax::{ParsedFile, Text};
 
@@ -30,6 +31,19 @@ pub struct CheckedFile {
     pub text: Text,
     /// What is wrong in it, in source order.
     pub findings: Vec<Finding>,
+}
+
+/// What is wrong in a workspace.
+#[derive(Debug, Clone, Default)]
+pub struct CheckedWorkspace {
+    /// The files in which something is found, in path order.
+    pub files: Vec<DocId>,
+    /// Findings that are errors.
+    pub errors: usize,
+    /// Findings that are warnings.
+    pub warnings: usize,
+    /// Findings that are hints.
+    pub hints: usize,
 }
 
 /// A file with what the rules about it alone found.
@@ -117,12 +131,36 @@ impl Engine {
         })
     }
 
-    /// Checks the whole workspace; from now on files that are not open have diagnostics too. Gives
-    /// the files in which something is wrong.
-    pub fn check_workspace(&self) -> Vec<DocId> {
+    /// Checks the whole workspace; from now on files that are not open have diagnostics too.
+    pub fn check_workspace(&self) -> CheckedWorkspace {
         self.shared.whole.store(true, Ordering::Release);
-        let found = |doc: &DocId| self.check(doc).is_some_and(|c| !c.findings.is_empty());
-        self.files_to_check().into_iter().filter(found).collect()
+        let mut all = CheckedWorkspace::default();
+        for doc in self.files_to_check() {
+            let findings = self.check(&doc).map(|c| c.findings).unwrap_or_default();
+            if findings.is_empty() {
+                continue;
+            }
+            all.files.push(doc);
+            for finding in &findings {
+                match finding.severity {
+                    Severity::Error => all.errors += 1,
+                    Severity::Warning => all.warnings += 1,
+                    Severity::Hint => all.hints += 1,
+                }
+            }
+        }
+        all
+    }
+
+    /// Files and folders on disk that could not be read, or not as they are written, and why. Files
+    /// with bytes that are not UTF-8 only if they mention cuTile.
+    pub fn unread(&self) -> Vec<(PathBuf, String)> {
+        let unread = self.shared.index.unread.iter();
+        let mut unread: Vec<_> = unread
+            .map(|e| (e.key().clone(), e.value().clone()))
+            .collect();
+        unread.sort();
+        unread
     }
 
     /// Whether files that are not open have diagnostics too.

@@ -112,6 +112,11 @@ impl Engine {
                 facts.tests.push(file);
             }
         }
+        // Estimated when somebody looks, never with an edit.
+        facts.class = (self.shared.view(&kernel.file.doc, &self.target())).and_then(|view| {
+            let text = view.text.as_str();
+            (view.checked).class(&view.parsed, text, &view.model, kernel.number)
+        });
         let run = self
             .shared
             .runs

@@ -20,14 +20,14 @@ use tileperf_analysis::rules::Severity;
 use tileperf_engine::{DocId, Engine};
 
 use self::finding::Checked;
-use super::paths::{self, Found};
+use super::paths::{self, Files, Found};
 use super::workspace::{self, SettingsArgs};
 
 /// Find what is wrong in cuTile code.
 ///
 /// Looks at the whole project that a path belongs to, so that a kernel tuned in another file is
 /// known, and prints what it finds below the paths given. Nothing is run or imported. Exits with 0
-/// if there is nothing worse than hints, with 1 if there is, with 2 if it could not look.
+/// if there is nothing worse than hints, with 1 if there is, with 2 if it could not look at everything.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Python files, folders to search for them, or - for standard input.
@@ -100,32 +100,50 @@ enum Format {
 
 /// Runs `tileperf check`.
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let settings = args.all_settings();
-    let found = match args.paths.as_slice() {
-        [path] if path == Path::new("-") => vec![from_stdin(args, &settings)?],
-        paths if paths.iter().any(|p| p == Path::new("-")) => {
-            bail!("standard input (-) cannot be checked together with other paths")
-        }
-        paths => {
-            let given = paths::given(paths)?;
-            paths::find(&given, &settings, &Engine::files_to_check)
-        }
-    };
-    for problem in found
-        .first()
+    let files = files(args)?;
+    for problem in (files.found.first())
         .map(|f| f.engine.settings_problems())
         .unwrap_or_default()
     {
         tracing::warn!("{problem}");
     }
-    let from_stdin = args.paths == [PathBuf::from("-")];
+    let code = look(args, &files.found)?;
+    // Last, so that it is not lost above a long list; the list itself stays what programs expect.
+    for unread in &files.unread {
+        writeln!(io::stderr(), "tileperf: {unread}")?;
+    }
+    Ok(match files.unread.as_slice() {
+        [] => code,
+        _ => ExitCode::from(2),
+    })
+}
+
+/// What the paths, or standard input, stand for.
+fn files(args: &CheckArgs) -> anyhow::Result<Files> {
+    let settings = args.all_settings();
+    if args.is_stdin() {
+        return Ok(Files {
+            found: vec![from_stdin(args, &settings)?],
+            ..Files::default()
+        });
+    }
+    if args.paths.iter().any(|p| p == Path::new("-")) {
+        bail!("standard input (-) cannot be checked together with other paths")
+    }
+    let (given, missing) = paths::given(&args.paths);
+    let mut files = paths::find(&given, &settings, &Engine::files_to_check);
+    files.unread.splice(..0, missing);
+    Ok(files)
+}
+
+fn look(args: &CheckArgs, found: &[Found]) -> anyhow::Result<ExitCode> {
     if args.fix || args.diff {
-        return fix::run(args, &found, from_stdin);
+        return fix::run(args, found, args.is_stdin());
     }
     if args.watch {
-        return watch::run(args, &found);
+        return watch::run(args, found);
     }
-    let checked = check(&found)?;
+    let checked = check(found)?;
     if args.write_baseline {
         let path = args.baseline.as_deref().unwrap_or(Path::new(""));
         baseline::write(path, &checked)?;
@@ -143,6 +161,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 }
 
 impl CheckArgs {
+    fn is_stdin(&self) -> bool {
+        self.paths == [PathBuf::from("-")]
+    }
+
     /// The settings, those among the flags included.
     fn all_settings(&self) -> SettingsArgs {
         let mut settings = self.settings.clone();

@@ -21,7 +21,7 @@ pub(super) fn run(args: &CheckArgs, found: &[Found]) -> anyhow::Result<ExitCode>
             changed |= event == Event::Refresh;
         }
         if changed {
-            look(args, &again(&engine, args, found)?)?;
+            look(args, &again(&engine, args, found))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -37,8 +37,8 @@ fn look(args: &CheckArgs, found: &[Found]) -> anyhow::Result<()> {
 }
 
 /// The files to check now: some may be new.
-fn again(engine: &Engine, args: &CheckArgs, found: &[Found]) -> anyhow::Result<Vec<Found>> {
-    let given = paths::given(&args.paths)?;
+fn again(engine: &Engine, args: &CheckArgs, found: &[Found]) -> Vec<Found> {
+    let (given, _) = paths::given(&args.paths);
     let mut now = paths::shown(engine, &engine.files_to_check(), &given);
     if now.is_empty() {
         now.extend(found.iter().map(|f| Found {
@@ -47,5 +47,5 @@ fn again(engine: &Engine, args: &CheckArgs, found: &[Found]) -> anyhow::Result<V
             shown: f.shown.clone(),
         }));
     }
-    Ok(now)
+    now
 }

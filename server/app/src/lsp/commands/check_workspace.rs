@@ -1,5 +1,6 @@
 //! `tileperf.checkWorkspace`: diagnostics for every file of the workspace, not only for open ones.
 
+use tileperf_engine::CheckedWorkspace;
 use tower_lsp::jsonrpc::Result;
 
 use super::{Answer, Desk, blocking};
@@ -8,10 +9,10 @@ use super::{Answer, Desk, blocking};
 /// diagnostics, too.
 pub(super) async fn run(desk: Desk) -> Result<Answer> {
     blocking(move || {
-        let files = desk.engine.check_workspace();
+        let checked = desk.engine.check_workspace();
         match (&desk.publisher, &desk.convert) {
             (Some(publisher), Some(convert)) => {
-                for doc in &files {
+                for doc in &checked.files {
                     if let Some(uri) = convert.uri(doc) {
                         publisher.mark(doc.clone(), uri, convert.clone());
                     }
@@ -21,15 +22,36 @@ pub(super) async fn run(desk: Desk) -> Result<Answer> {
                 desk.news.send_replace(());
             }
         }
-        let message = match files.len() {
-            0 => "nothing is wrong in the workspace".to_owned(),
-            1 => "something was found in 1 file".to_owned(),
-            n => format!("something was found in {n} files"),
-        };
+        let message = words(&checked);
         Ok(Answer {
             message,
             ..Answer::default()
         })
     })
     .await
+}
+
+/// `1 error, 2 hints in 3 files`.
+fn words(checked: &CheckedWorkspace) -> String {
+    let counted = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        n => format!("{n} {word}s"),
+    };
+    let counts = [
+        (checked.errors, "error"),
+        (checked.warnings, "warning"),
+        (checked.hints, "hint"),
+    ];
+    let found: Vec<String> = (counts.into_iter())
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| counted(count, word))
+        .collect();
+    match found.as_slice() {
+        [] => "nothing is wrong in the workspace".to_owned(),
+        found => format!(
+            "{} in {}",
+            found.join(", "),
+            counted(checked.files.len(), "file")
+        ),
+    }
 }

@@ -119,7 +119,9 @@ impl Actions<'_> {
         let (text, rule) = (self.checked.text.as_str(), finding.rule);
         let title = format!("Ignore {} on this line", rule.slug);
         let edits = suppress::on_line(text, finding.span, rule);
-        self.push(title, &edits, Some(finding), false);
+        if !edits.is_empty() {
+            self.push(title, &edits, Some(finding), false);
+        }
         let title = format!("Ignore {} in this file", rule.slug);
         if !self.has(&title) {
             let edits = suppress::in_file(text, rule);
