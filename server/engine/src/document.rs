@@ -96,7 +96,7 @@ pub(crate) struct Document {
 #[derive(Debug, Clone)]
 pub(crate) struct Linked {
     pub(crate) text: Text,
-    pub(crate) findings: Arc<[Finding]>,
+    pub(crate) findings: Arc<[Arc<Finding>]>,
 }
 
 impl Document {

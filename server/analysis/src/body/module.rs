@@ -97,6 +97,20 @@ impl ModuleEnv {
         env
     }
 
+    /// Of a file, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_file(
+        file: &tileperf_syntax::ParsedFile,
+        model: &FileModel,
+        is_device: &dyn Fn(&str) -> bool,
+    ) -> ModuleEnv {
+        let mut bindings = Vec::new();
+        for item in &file.items {
+            module_bindings(&item.facts.body, &mut bindings);
+        }
+        ModuleEnv::of(bindings.iter(), model, is_device)
+    }
+
     /// The names that mean something else here than in `other`, directly or through a name that
     /// stands for another. Nothing if the imports differ: what these mean is asked in many ways.
     pub(crate) fn changed(&self, other: &ModuleEnv) -> Option<Vec<SmolStr>> {

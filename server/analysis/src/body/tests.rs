@@ -12,7 +12,7 @@ fn types(code: &str) -> Vec<Ty> {
     let text = format!("import cuda.tile as ct\nEIGHT = 8\n{code}");
     let file = FileParser::default().parse(&text);
     let model = FileModel::build(&file, &text, "", &mut ModelCache::default());
-    let module = ModuleEnv::of(&file, &model, &|_| false);
+    let module = ModuleEnv::of_file(&file, &model, &|_| false);
     let item = file.items.last().unwrap();
     let Some(StmtKind::FunctionDef(def)) = item.facts.body.first().map(|s| &s.kind) else {
         panic!("no function at the end of\n{text}");
@@ -175,7 +175,7 @@ fn functions_around_hide_the_names_of_the_module() {
         let file = FileParser::default().parse(&text);
         assert!(file.is_clean(), "{text}");
         let model = FileModel::build(&file, &text, "", &mut ModelCache::default());
-        let module = ModuleEnv::of(&file, &model, &|_| false);
+        let module = ModuleEnv::of_file(&file, &model, &|_| false);
         let Some(StmtKind::FunctionDef(outer)) = file.items[1].facts.body.first().map(|s| &s.kind)
         else {
             panic!("no function in\n{text}");
@@ -208,7 +208,7 @@ fn aliases_of_what_has_brackets_keep_both_parts() {
         "import cuda.tile as ct\nInt = ct.Constant[int]\nPair = ct.Constant[tuple[int, int]]\n";
     let file = FileParser::default().parse(text);
     let model = FileModel::build(&file, text, "", &mut ModelCache::default());
-    let module = ModuleEnv::of(&file, &model, &|_| false);
+    let module = ModuleEnv::of_file(&file, &model, &|_| false);
     let path = || "ct.Constant".into();
     let int = Literal::Generic {
         path: path(),

@@ -14,7 +14,7 @@ fn class_of(code: &str, known: &Known) -> Classification {
     let file = FileParser::default().parse(&text);
     assert!(file.is_clean(), "{text}");
     let model = FileModel::build(&file, &text, "", &mut ModelCache::default());
-    let module = ModuleEnv::of(&file, &model, &|_| true);
+    let module = ModuleEnv::of_file(&file, &model, &|_| true);
     let constants: FxHashSet<_> = (model.kernels.iter().flat_map(|k| &k.params))
         .filter(|p| p.constant)
         .map(|p| p.name.clone())

@@ -36,7 +36,8 @@ pub struct RuleCache {
 /// What was found in an item, and where its findings were placed last.
 #[derive(Debug)]
 struct Kept {
-    facts: Arc<ItemFacts>,
+    /// So that no others can take their address.
+    _facts: Arc<ItemFacts>,
     found: Arc<ItemFindings>,
     placed: Option<(u32, Vec<Arc<Finding>>)>,
 }
@@ -117,7 +118,7 @@ pub fn check(
         let key = Arc::as_ptr(&item.facts) as usize;
         let known = cache.items.remove(&key).or_else(|| next.remove(&key));
         let mut known = known.unwrap_or_else(|| Kept {
-            facts: Arc::clone(&item.facts),
+            _facts: Arc::clone(&item.facts),
             found: Arc::new(about_item(item, text, model, &module, target)),
             placed: None,
         });

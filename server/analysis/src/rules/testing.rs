@@ -113,8 +113,9 @@ pub(crate) fn all(text: &str, target: &Target) -> Vec<Finding> {
         checked: &checked,
         target,
     };
-    let mut findings = checked.findings.to_vec();
-    findings.extend(check_links(&checked, &file, text, &model, &links));
+    let linked = check_links(&checked, &file, text, &model, &links);
+    let found = checked.findings.iter().chain(&linked);
+    let mut findings: Vec<Finding> = found.map(|f| Finding::clone(f)).collect();
     findings.sort_by_key(|f| f.span.start);
     findings
 }

@@ -1,7 +1,7 @@
 //! What the engine finds wrong, as the protocol's diagnostics.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use tileperf_analysis::rules::{Finding, RULES, Rule, Severity};
 use tileperf_engine::{CheckedFile, DocId, Engine, FailureAt, rule_url};
@@ -34,7 +34,7 @@ pub(super) fn of(engine: &Engine, convert: &Converter, doc: &DocId) -> Found {
         found.version = checked.version;
         if engine.settings().surfaces.diagnostics {
             let uri = convert.uri(doc);
-            let each = |f| finding(convert, uri.as_ref(), &checked, f);
+            let each = |f: &Arc<Finding>| finding(convert, uri.as_ref(), &checked, f);
             found.diagnostics.extend(checked.findings.iter().map(each));
         }
     }

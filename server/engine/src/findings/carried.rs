@@ -4,6 +4,7 @@
 //! its line: as long as the same line stands somewhere near, what was said of it is shown there.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use tileperf_analysis::rewrite;
 use tileperf_analysis::rules::Finding;
@@ -12,7 +13,7 @@ use tileperf_syntax::Text;
 use crate::document::Linked;
 
 /// Adds the findings whose line still stands. Fixes are left out where the text is another one.
-pub(super) fn over(linked: &Linked, now: &Text, out: &mut Vec<Finding>) {
+pub(super) fn over(linked: &Linked, now: &Text, out: &mut Vec<Arc<Finding>>) {
     if linked.findings.is_empty() {
         return;
     }
@@ -26,7 +27,7 @@ pub(super) fn over(linked: &Linked, now: &Text, out: &mut Vec<Finding>) {
     out.sort_by_key(|f| (f.span.start, f.span.end, f.rule.code));
 }
 
-fn moved(finding: &Finding, old: &str, new: &str, edited: Edited) -> Option<Finding> {
+fn moved(finding: &Finding, old: &str, new: &str, edited: Edited) -> Option<Arc<Finding>> {
     let start = rewrite::line_start(old, finding.span.start) as usize;
     let end = rewrite::line_end(old, finding.span.start) as usize;
     let line = old.get(start..end)?.trim_end_matches(['\r', '\n']);
@@ -35,7 +36,7 @@ fn moved(finding: &Finding, old: &str, new: &str, edited: Edited) -> Option<Find
     let delta = place as i64 - start as i64;
     let span = finding.span.moved(delta);
     new.get(span.range())?;
-    Some(Finding {
+    Some(Arc::new(Finding {
         rule: finding.rule,
         span,
         message: finding.message.clone(),
@@ -44,7 +45,7 @@ fn moved(finding: &Finding, old: &str, new: &str, edited: Edited) -> Option<Find
         related: Vec::new(),
         fixes: Vec::new(),
         claims: Vec::new(),
-    })
+    }))
 }
 
 /// What two texts have in common at either end; between is all that was edited.
@@ -164,7 +165,7 @@ mod tests {
         };
         let linked = Linked {
             text: Text::new(old.to_owned()),
-            findings: vec![finding].into(),
+            findings: vec![Arc::new(finding)].into(),
         };
         let at = |new: &str| {
             let mut out = Vec::new();

@@ -30,7 +30,7 @@ pub struct CheckedFile {
     /// Its text.
     pub text: Text,
     /// What is wrong in it, in source order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Arc<Finding>>,
 }
 
 /// What is wrong in a workspace.
@@ -103,7 +103,7 @@ impl Engine {
         else {
             return false;
         };
-        let findings: Arc<[Finding]> = self.linked(doc, &view).into();
+        let findings: Arc<[Arc<Finding>]> = self.linked(doc, &view).into();
         if open.text().0 != asked {
             // Typed meanwhile: what was asked of two texts fits neither. That edit asks again.
             return false;
@@ -179,7 +179,7 @@ impl Engine {
         files.into_iter().map(|file| file.doc).collect()
     }
 
-    fn linked(&self, doc: &DocId, view: &View) -> Vec<Finding> {
+    fn linked(&self, doc: &DocId, view: &View) -> Vec<Arc<Finding>> {
         let Some(file) = self.shared.file(doc) else {
             return Vec::new();
         };
@@ -206,14 +206,14 @@ impl Engine {
     }
 
     /// Findings of the rules that the settings choose, as severe as the settings say.
-    fn chosen(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    fn chosen(&self, findings: Vec<Arc<Finding>>) -> Vec<Arc<Finding>> {
         let settings = self.settings();
         let choice = &settings.rules;
-        let keep = |finding: &Finding| choice.chooses(finding.rule);
-        let mut findings: Vec<Finding> = findings.into_iter().filter(keep).collect();
+        let keep = |finding: &Arc<Finding>| choice.chooses(finding.rule);
+        let mut findings: Vec<Arc<Finding>> = findings.into_iter().filter(keep).collect();
         for finding in &mut findings {
             if let Some(severity) = choice.severity(finding.rule) {
-                finding.severity = severity;
+                Arc::make_mut(finding).severity = severity;
             }
         }
         findings

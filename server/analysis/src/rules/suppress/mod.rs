@@ -10,9 +10,9 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-use memchr::memmem;
 use std::sync::Arc;
 
+use memchr::memmem;
 use tileperf_syntax::Span;
 
 use self::lines::{Line, lines};

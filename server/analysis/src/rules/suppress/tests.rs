@@ -49,7 +49,7 @@ fn finding(rule: &'static Rule, at: usize) -> Finding {
 }
 
 fn is_found(text: &str, rule: &'static Rule, at: usize) -> bool {
-    !apply(text, vec![finding(rule, at)]).is_empty()
+    !apply(text, vec![finding(rule, at).into()]).is_empty()
 }
 
 /// The text without its marks, and where they were.

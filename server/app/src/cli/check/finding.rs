@@ -1,6 +1,7 @@
 //! The findings of a file, with places as people count them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tileperf_analysis::rewrite;
 use tileperf_analysis::rules::Finding;
@@ -13,7 +14,7 @@ pub(super) struct Checked {
     /// As the user sees it.
     pub(super) path: PathBuf,
     pub(super) text: Text,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<Arc<Finding>>,
 }
 
 /// Lines and columns from 1; columns in code points.

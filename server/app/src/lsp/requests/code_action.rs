@@ -1,5 +1,7 @@
 //! `textDocument/codeAction`: putting right what a rule found, or silencing it.
 
+use std::sync::Arc;
+
 use tileperf_analysis::rewrite::TextEdit;
 use tileperf_analysis::rules::{self, Finding, Fix, Safety, suppress};
 use tileperf_engine::CheckedFile;
@@ -57,7 +59,7 @@ struct Actions<'a> {
 impl Actions<'_> {
     fn within(mut self, range: ls_types::Range) -> CodeActionResponse {
         let wanted = self.about.convert.span(&self.checked.text, range);
-        let here = |f: &&Finding| f.span.start <= wanted.end && wanted.start <= f.span.end;
+        let here = |f: &&Arc<Finding>| f.span.start <= wanted.end && wanted.start <= f.span.end;
         if self.wants(CodeActionKind::QUICKFIX.as_str()) {
             for finding in self.checked.findings.iter().filter(here) {
                 self.fixes(finding);
