@@ -33,8 +33,8 @@ decorator: ``occupancy``, ``num_ctas``, ``opt_level``, ``num_worker_warps``.
   elements), ``base_divisor`` (1; in bytes), ``alias`` (names of groups), ``overlaps`` (false).
   What an axis has is given for each axis, or once for all.
 - ``scalar``: ``dtype``.
-- ``constant``: ``value`` (boolean, whole number, float, text, null); ``{"kind": "constant",
-  "dtype"}`` for a data type, ``{"kind": "constant", "float": "inf" | "-inf" | "nan"}``.
+- ``constant``: ``value``, of those that the installed ``cuda.tile`` takes (1.7: boolean, whole
+  number, float); for what JSON cannot write, ``"float": "inf" | "-inf" | "nan"`` in its place.
 - ``tuple``: ``items``. ``list``: ``element`` (an array), ``alias``, ``elements_alias``.
 
 **Places** are those of the user's file: lines from 1, columns in bytes of UTF-8 from 0, ends

@@ -128,7 +128,9 @@ def _frontend_problem(error: Exception, slices: Slices) -> Problem:
             return of_exception(error, "signature")
         kind = "refused" if isinstance(error, RefusedError) else "internal"
         return of_exception(error, kind, slices.paths)
-    problem = Problem("frontend", getattr(error, "message", str(error)), type(error).__name__)
+    # The end is of an error within, whose place is this one's.
+    message = getattr(error, "message", str(error)).removesuffix("\nUnknown location")
+    problem = Problem("frontend", message, type(error).__name__)
     problem.place = _place(location)
     cause = error.__cause__
     if isinstance(cause, RefusedError):
@@ -156,11 +158,14 @@ def _newest_bytecode() -> str | None:
     from cuda.tile._cext import dev_features_enabled
 
     # These are internals of cuTile; without them it decides itself.
-    with contextlib.suppress(Exception), tempfile.TemporaryDirectory() as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ask = _compile._get_max_supported_bytecode_version
-            return str(ask(folder, allow_dev=dev_features_enabled()).as_string())
+    with (
+        contextlib.suppress(Exception),
+        tempfile.TemporaryDirectory() as folder,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        ask = _compile._get_max_supported_bytecode_version
+        return str(ask(folder, allow_dev=dev_features_enabled()).as_string())
     with contextlib.suppress(Exception):
         return str(_compile._SUPPORTED_VERSIONS[-1].as_string())
     return None

@@ -71,8 +71,6 @@ def constraint(entry: dict[str, Any]) -> Any:
 
 def constant(entry: dict[str, Any]) -> Any:
     """Return the value of a constant."""
-    if "dtype" in entry:
-        return dtype(entry["dtype"])
     if "float" in entry:
         return _FLOATS[entry["float"]]
     return entry["value"]

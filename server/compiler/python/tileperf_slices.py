@@ -12,6 +12,7 @@ import __future__
 import ast
 import builtins
 import importlib.util
+import io
 import linecache
 import os
 import sys
@@ -106,7 +107,8 @@ class Slices:
     def visible(self) -> Iterator[None]:
         """Let `inspect`, `dataclasses` and the like find the modules while a block runs."""
         for source in self._sources.values():
-            lines = source.text.splitlines(keepends=True)
+            # As a file is read: other characters that `splitlines` knows end no line.
+            lines = io.StringIO(source.text, newline=None).readlines()
             linecache.cache[source.path] = (len(source.text), None, lines, source.path)
         try:
             yield

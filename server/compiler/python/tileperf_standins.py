@@ -50,7 +50,9 @@ class Standin:
         return Standin(f"{self._tileperf_path}(...)")
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (_Base,)
+        # A class may have several, but one base once.
+        first = next(base for base in bases if isinstance(base, Standin))
+        return (_Base,) if first is self else ()
 
     def __getitem__(self, key: object) -> Standin:
         return Standin(f"{self._tileperf_path}[...]")
