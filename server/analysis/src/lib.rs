@@ -9,5 +9,6 @@ pub mod knobs;
 pub mod model;
 pub mod rewrite;
 pub mod rules;
+pub mod slice;
 pub mod target;
 pub mod views;
