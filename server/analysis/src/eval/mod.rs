@@ -213,6 +213,17 @@ impl<'e> Evaluator<'e> {
         self.explore(arch, &|i| i.run_to(expr, scope))
     }
 
+    /// What an expression can be where it stands, once for each way that the code before it goes;
+    /// empty if nothing can be said. `expr` as for [`space`](Self::space).
+    pub fn value(&self, expr: &'e Expr, scope: &Scope<'e>, arch: Arch) -> Vec<Known> {
+        let space = self.explore(arch, &|i| {
+            i.whole = true;
+            i.run_to(expr, scope)
+        });
+        let values = space.configs.into_iter().flat_map(|config| config.fields);
+        values.map(|(_, value)| value).collect()
+    }
+
     /// The space that a function gives when called with arguments of which nothing is known.
     /// `scope` is where the function is defined, the function itself not included.
     pub fn function(&self, def: &'e FunctionDef, scope: &Scope<'e>, arch: Arch) -> Space {
