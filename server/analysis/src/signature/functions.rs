@@ -79,6 +79,17 @@ impl<'w> Files<'w> {
         };
         let bodies = source.file.items.iter().map(|item| item.facts.body.as_slice());
         bodies.for_each(|body| file.enter(body));
+        // Of `try: import cuda.tile as ct` and `except ImportError: import other as ct` the first
+        // is what device code means.
+        for (name, (_, path, item)) in &file.imports {
+            let whole = match item {
+                Some(item) => format!("{path}.{item}"),
+                None => path.to_string(),
+            };
+            if whole == "cuda.tile" {
+                file.env.imports.insert(SmolStr::from(*name), whole.into());
+            }
+        }
         let file = Rc::new(file);
         self.known.borrow_mut().insert(module, Rc::clone(&file));
         Some(file)
@@ -186,7 +197,7 @@ impl<'w> File<'w> {
                                 (root, SmolStr::from(root))
                             }
                         };
-                        self.imports.insert(key, (0, path, None));
+                        self.imports.entry(key).or_insert((0, path, None));
                     }
                 }
                 StmtKind::ImportFrom {
@@ -201,7 +212,7 @@ impl<'w> File<'w> {
                     for name in names {
                         let key = &name.alias.as_ref().unwrap_or(&name.name).name;
                         let entry = (*level, module.clone(), Some(name.name.name.as_str()));
-                        self.imports.insert(key, entry);
+                        self.imports.entry(key).or_insert(entry);
                     }
                 }
                 StmtKind::If { .. } | StmtKind::Try { .. } => {

@@ -50,10 +50,13 @@ impl<'w> Guesser<'w> {
         let passed = number.map_or_else(Default::default, |number| {
             launches::values(self.workspace, module, &function.file, number, arch)
         });
+        // Next to tiles with several axes, one with a single axis is a row of theirs.
+        let many = uses.values().any(|used| used.extent && !used.only_extent);
         let mut certain = true;
         let mut params = Vec::new();
         for (place, param) in kernel.params.iter().enumerate() {
-            let used = uses.get(&param.name).cloned().unwrap_or_default();
+            let mut used = uses.get(&param.name).cloned().unwrap_or_default();
+            used.only_extent &= !many;
             let written = function.def.params.iter().find(|p| p.name.name == param.name);
             if written.is_some_and(|w| w.stars > 0) {
                 continue;

@@ -25,6 +25,9 @@ pub fn repair(tried: &[Signature], complaint: Complaint<'_>) -> Option<Signature
     let change = Change { last, complaint };
     let mut proposals = Vec::new();
     change.said_outright(&mut proposals);
+    if complaint.message.contains("depends on path") {
+        change.together(&mut proposals);
+    }
     change.rank(&mut proposals);
     change.dtype(&mut proposals);
     change.kind(&mut proposals);
@@ -172,12 +175,8 @@ impl Change<'_> {
     /// `cannot implicitly cast float32 to float16`: some array is of the one or of the other.
     fn dtype(&self, out: &mut Vec<Signature>) {
         let message = self.complaint.message;
-        let said: Vec<&str> = message
-            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .filter(|word| DTYPES.contains(word))
-            .collect();
         let lower = message.to_ascii_lowercase();
-        let mut wanted: Vec<&str> = said.clone();
+        let mut wanted: Vec<&str> = dtypes(message);
         // Whole numbers are asked for by kind.
         if ["integer", "integral", "index", "indices", "bitwise", "shift"].iter().any(|w| lower.contains(w)) {
             wanted.push("int32");
@@ -185,7 +184,7 @@ impl Change<'_> {
         if lower.contains("bool") || lower.contains("mask") {
             wanted.push("bool_");
         }
-        if lower.contains("float") {
+        if lower.contains("float") || has_fraction(&lower) {
             wanted.extend(["float32", "float16"]);
         }
         if wanted.is_empty() && !lower.contains("dtype") {
@@ -210,9 +209,16 @@ impl Change<'_> {
                 }
             }
         }
-        // The array that is meant may go by another name there: all of one type together.
-        if let [from, to, ..] = said.as_slice() {
-            for (from, to) in [(to, from), (from, to)] {
+        if wanted.contains(&"int32") {
+            self.some_whole(out);
+        }
+        self.together(out);
+    }
+
+    /// The array that is meant may go by another name there: all of one type get the other.
+    fn together(&self, out: &mut Vec<Signature>) {
+        if let [first, second, ..] = dtypes(self.complaint.message).as_slice() {
+            for (from, to) in [(second, first), (first, second)] {
                 let mut next = self.last.clone();
                 for param in &mut next.params {
                     if let Kind::Array(array) = &mut param.kind
@@ -222,6 +228,23 @@ impl Change<'_> {
                     }
                 }
                 out.push(next);
+            }
+        }
+    }
+
+    /// Whole numbers are needed and the code names no parameter: some array's elements, of those of
+    /// lowest rank first.
+    fn some_whole(&self, out: &mut Vec<Signature>) {
+        let mut arrays: Vec<(usize, usize)> = (self.last.params.iter().enumerate())
+            .filter_map(|(place, param)| match &param.kind {
+                Kind::Array(array) if array.dtype.contains("float") => Some((array.ndim, place)),
+                _ => None,
+            })
+            .collect();
+        arrays.sort_unstable();
+        for (_, place) in arrays {
+            if let Kind::Array(array) = &self.last.params[place].kind {
+                out.extend(self.with(place, Kind::Array(array.of_dtype("int32"))));
             }
         }
     }
@@ -261,11 +284,23 @@ impl Change<'_> {
         }
     }
 
-    /// Constants that the code names have another value.
+    /// Constants have other values: those that the code names, and if shapes do not fit, others too.
     fn constants(&self, out: &mut Vec<Signature>) {
-        for place in self.named() {
+        let lower = self.complaint.message.to_ascii_lowercase();
+        let about = ["shape", "power of", "zero", "broadcast", "assert", "size", "divis"];
+        let wide = about.iter().any(|word| lower.contains(word));
+        let named = self.named();
+        if wide {
+            self.alike(&named, out);
+        }
+        let mut places = named.clone();
+        if wide {
+            places.extend((0..self.last.params.len()).filter(|place| !named.contains(place)));
+        }
+        for place in places {
             if let Kind::Constant(value) = self.last.params[place].kind {
-                for other in others(value) {
+                let most = if named.contains(&place) { usize::MAX } else { 2 };
+                for other in others(value).into_iter().take(most) {
                     out.extend(self.with(place, Kind::Constant(other)));
                 }
             }
@@ -279,6 +314,28 @@ impl Change<'_> {
                 }
             }
         }
+    }
+
+    /// Extents that the code names together are made equal, then all there are.
+    fn alike(&self, named: &[usize], out: &mut Vec<Signature>) {
+        let extent = |place: &usize| match self.last.params.get(*place).map(|p| &p.kind) {
+            Some(Kind::Constant(Constant::Int(value @ 2..))) => Some(*value),
+            _ => None,
+        };
+        for value in named.iter().filter_map(extent) {
+            let mut next = self.last.clone();
+            for place in named.iter().filter(|place| extent(place).is_some()) {
+                next.params[*place].kind = Kind::Constant(Constant::Int(value));
+            }
+            out.push(next);
+        }
+        let mut next = self.last.clone();
+        for param in &mut next.params {
+            if let Kind::Constant(value @ Constant::Int(16..)) = &mut param.kind {
+                *value = Constant::Int(64);
+            }
+        }
+        out.push(next);
     }
 }
 
@@ -350,6 +407,17 @@ const DTYPES: [&str; 17] = [
     "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "bfloat16", "float32", "float64", "tfloat32", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu",
 ];
+
+/// The data types that a text names.
+fn dtypes(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    words.filter(|word| DTYPES.contains(word)).collect()
+}
+
+/// Whether a text has a number with a fraction: `0.0`.
+fn has_fraction(text: &str) -> bool {
+    text.split_whitespace().any(|word| word.contains('.') && word.parse::<f64>().is_ok())
+}
 
 /// The whole numbers in a text, those within words left out.
 fn numbers(text: &str) -> Vec<usize> {

@@ -95,6 +95,7 @@ impl<'f, 'w> Walker<'f, 'w> {
             depth,
             uses: Uses::default(),
             alias: aliases(function),
+            loaded: FxHashMap::default(),
         };
         found.run();
         let uses = Rc::new(found.uses);
@@ -154,6 +155,8 @@ struct One<'a, 'f, 'w> {
     depth: u32,
     uses: Uses,
     alias: FxHashMap<SmolStr, SmolStr>,
+    /// Arrays whose elements local names have or are computed from.
+    loaded: FxHashMap<SmolStr, Vec<SmolStr>>,
 }
 
 impl<'w> One<'_, '_, 'w> {
@@ -162,18 +165,26 @@ impl<'w> One<'_, '_, 'w> {
         let mut exprs: Vec<&'w Expr> = Vec::new();
         let mut tests: Vec<&'w Expr> = Vec::new();
         let mut shapes = Vec::new();
+        let mut walked: Vec<&'w Expr> = Vec::new();
         walk(&def.body, &mut |expr, _| exprs.push(expr));
+        // What a loop assigns at its end is used at its beginning.
+        for _ in 0..2 {
+            each_assign(&def.body, &mut |target, value| {
+                if let Some(name) = target.name() {
+                    let mut arrays = Vec::new();
+                    self.sources(value, &mut arrays);
+                    let known = self.loaded.entry(name.clone()).or_default();
+                    arrays.retain(|a| !known.contains(a));
+                    known.extend(arrays);
+                }
+            });
+        }
         each_stmt(&def.body, &mut |stmt| match &stmt.kind {
             StmtKind::If { branches, .. } => tests.extend(branches.iter().map(|(test, _)| test)),
             StmtKind::Assign { targets, value } => {
                 shapes.extend(targets.iter().map(|target| (target, value)));
             }
-            StmtKind::For { iter, .. } => {
-                if let Some(name) = iter.name() {
-                    shapes.push((iter, iter));
-                    tests.retain(|t| t.name() != Some(name));
-                }
-            }
+            StmtKind::For { iter, .. } => walked.push(iter),
             _ => {}
         });
         exprs.iter().for_each(|e| self.expr(e));
@@ -182,6 +193,60 @@ impl<'w> One<'_, '_, 'w> {
         }
         for (target, value) in shapes {
             self.unpacked(target, value);
+        }
+        for iter in walked {
+            match self.param(iter) {
+                Some(param) => self.of(&param).sequence = true,
+                // `range(start, end)`
+                None => self.whole_numbers(iter),
+            }
+        }
+    }
+
+    /// The arrays whose elements a value is computed from, as far as it is of their type.
+    fn sources(&self, value: &Expr, out: &mut Vec<SmolStr>) {
+        match &value.kind {
+            ExprKind::Name(name) => out.extend(self.loaded.get(name).into_iter().flatten().cloned()),
+            ExprKind::Compare { .. } | ExprKind::Lambda { .. } => {}
+            ExprKind::Call { func, args } => {
+                match self.function.file.env.api(func).as_deref() {
+                    Some("load" | "gather") => {
+                        let array = argument(args, Some(0), "array");
+                        out.extend(array.and_then(|a| self.param(a)));
+                    }
+                    Some("cdiv" | "maximum" | "minimum" | "reshape" | "broadcast_to") => {
+                        args.iter().for_each(|a| self.sources(&a.value, out));
+                    }
+                    Some(_) => {}
+                    None => match &func.kind {
+                        ExprKind::Attribute { value, attr }
+                            if matches!(attr.name.as_str(), "item" | "reshape") =>
+                        {
+                            self.sources(value, out);
+                        }
+                        ExprKind::Name(name) if matches!(name.as_str(), "min" | "max") => {
+                            args.iter().for_each(|a| self.sources(&a.value, out));
+                        }
+                        _ => {}
+                    },
+                }
+            }
+            ExprKind::Binary { op, .. } if op == "/" => {}
+            _ => value.children(&mut |e| self.sources(e, out)),
+        }
+    }
+
+    /// What an expression is computed from are whole numbers.
+    fn whole_numbers(&mut self, expr: &'w Expr) {
+        let mut arrays = Vec::new();
+        match &expr.kind {
+            ExprKind::Call { func, args } if func.name().is_some_and(|n| n == "range") => {
+                args.iter().for_each(|a| self.sources(&a.value, &mut arrays));
+            }
+            _ => self.sources(expr, &mut arrays),
+        }
+        for array in arrays {
+            self.of(&array).index = true;
         }
     }
 
@@ -256,14 +321,8 @@ impl<'w> One<'_, '_, 'w> {
         }
     }
 
-    /// `a, b = x.shape`: as many axes. `for x in xs`: a sequence.
+    /// `a, b = x.shape`: as many axes.
     fn unpacked(&mut self, target: &'w Expr, value: &'w Expr) {
-        if std::ptr::eq(target, value) {
-            if let Some(param) = self.param(value) {
-                self.of(&param).sequence = true;
-            }
-            return;
-        }
         if let ExprKind::Attribute { value, attr } = &value.kind
             && attr.name == "shape"
             && let (ExprKind::Tuple(parts), Some(param)) = (&target.kind, self.param(value))
@@ -325,6 +384,10 @@ impl<'w> One<'_, '_, 'w> {
     fn method(&mut self, param: &SmolStr, method: &str, args: &'w [Arg]) {
         let place = match method {
             "tiled_view" | "load" | "store" => 0,
+            "slice" => {
+                args.iter().for_each(|a| self.whole_numbers(&a.value));
+                return;
+            }
             _ => return,
         };
         let names = ["shape", "index", "tile_shape"];
@@ -458,6 +521,7 @@ impl<'w> One<'_, '_, 'w> {
             _ => vec![index],
         };
         for part in parts {
+            self.whole_numbers(part);
             let mut within = Vec::new();
             part.walk(&mut |e| within.push(e));
             for expr in within {
