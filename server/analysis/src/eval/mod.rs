@@ -58,8 +58,8 @@ use std::rc::Rc;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{ClassDef, Expr, FunctionDef, Stmt, StmtKind};
 
-pub(crate) use env::{MUTATORS, bare_bindings, bound_here, root_name};
 pub use env::{Env, EnvItem, ModuleId, Place};
+pub(crate) use env::{MUTATORS, bare_bindings, bound_here, root_name};
 pub use space::{Cause, Config, Empty, Field, Form, Known, Note, Space, SpaceCount};
 
 use crate::arch::Arch;

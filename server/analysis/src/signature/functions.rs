@@ -77,7 +77,11 @@ impl<'w> Files<'w> {
             imports: FxHashMap::default(),
             stars: Vec::new(),
         };
-        let bodies = source.file.items.iter().map(|item| item.facts.body.as_slice());
+        let bodies = source
+            .file
+            .items
+            .iter()
+            .map(|item| item.facts.body.as_slice());
         bodies.for_each(|body| file.enter(body));
         // Of `try: import cuda.tile as ct` and `except ImportError: import other as ct` the first
         // is what device code means.
@@ -158,14 +162,16 @@ impl<'w> Files<'w> {
             format!("{name}.{rest}")
         };
         let found = self.workspace.import(module, *level, from);
-        found.and_then(|found| self.called_within(found, &inner, hops)).or_else(|| {
-            let whole = if from.is_empty() {
-                inner.clone()
-            } else {
-                format!("{from}.{inner}")
-            };
-            self.by_path(module, *level, &whole, hops)
-        })
+        found
+            .and_then(|found| self.called_within(found, &inner, hops))
+            .or_else(|| {
+                let whole = if from.is_empty() {
+                    inner.clone()
+                } else {
+                    format!("{from}.{inner}")
+                };
+                self.by_path(module, *level, &whole, hops)
+            })
     }
 
     /// The longest module that a path names, and the function in it.
@@ -216,7 +222,9 @@ impl<'w> File<'w> {
                     }
                 }
                 StmtKind::If { .. } | StmtKind::Try { .. } => {
-                    stmt.blocks().into_iter().for_each(|block| self.enter(block));
+                    stmt.blocks()
+                        .into_iter()
+                        .for_each(|block| self.enter(block));
                 }
                 _ => {}
             }
@@ -237,5 +245,7 @@ fn definition<'w>(
         }
         around.push(def);
     }
-    stmt.blocks().into_iter().find_map(|block| definition(block, span, around))
+    stmt.blocks()
+        .into_iter()
+        .find_map(|block| definition(block, span, around))
 }

@@ -46,7 +46,12 @@ impl<'w> Guesser<'w> {
         let function = self.files.function_at(module, kernel.span, constants)?;
         let walker = RefCell::new(Walker::new(&self.files));
         let uses = walker.borrow_mut().uses(&function);
-        let number = function.file.model.kernels.iter().position(|k| k.span == kernel.span);
+        let number = function
+            .file
+            .model
+            .kernels
+            .iter()
+            .position(|k| k.span == kernel.span);
         let passed = number.map_or_else(Default::default, |number| {
             launches::values(self.workspace, module, &function.file, number, arch)
         });
@@ -57,7 +62,11 @@ impl<'w> Guesser<'w> {
         for (place, param) in kernel.params.iter().enumerate() {
             let mut used = uses.get(&param.name).cloned().unwrap_or_default();
             used.only_extent &= !many;
-            let written = function.def.params.iter().find(|p| p.name.name == param.name);
+            let written = function
+                .def
+                .params
+                .iter()
+                .find(|p| p.name.name == param.name);
             if written.is_some_and(|w| w.stars > 0) {
                 continue;
             }
@@ -79,14 +88,21 @@ impl<'w> Guesser<'w> {
         }
         let globals = captured.iter().map(|name| {
             let used = self.captured_use(&function, name);
-            (name.clone(), values::constant(name, values::Type::Unknown, &used))
+            (
+                name.clone(),
+                values::constant(name, values::Type::Unknown, &used),
+            )
         });
         let globals: Vec<_> = globals.collect();
         certain &= globals.is_empty();
         Some(Signature {
             params,
             globals,
-            origin: if certain { Origin::Literals } else { Origin::Guess },
+            origin: if certain {
+                Origin::Literals
+            } else {
+                Origin::Guess
+            },
         })
     }
 

@@ -33,7 +33,11 @@ pub(super) fn values(
     };
     let evaluator = Evaluator::new(workspace_env(workspace));
     let is_it = |candidates: &[Candidate]| candidates.contains(&Candidate::Local(kernel));
-    let launches = file.model.launches.iter().filter(|l| is_it(&l.candidates) && !l.stale);
+    let launches = file
+        .model
+        .launches
+        .iter()
+        .filter(|l| is_it(&l.candidates) && !l.stale);
     for launch in launches.take(MAX_LAUNCHES) {
         let (place, name) = match launch.api {
             LaunchApi::Launch => (3, "kernel_args"),
@@ -48,10 +52,16 @@ pub(super) fn values(
         let scope = Scope::at(module, at.item, at.body, args.span);
         enter(&evaluator.value(args, &scope, arch), &mut found);
     }
-    let searches = file.model.searches.iter().filter(|s| is_it(&s.candidates) && !s.stale);
+    let searches = file
+        .model
+        .searches
+        .iter()
+        .filter(|s| is_it(&s.candidates) && !s.stale);
     for search in searches.take(MAX_LAUNCHES) {
-        let (Some(at), Some(space)) = (located(&source, search.span), located(&source, search.space_span))
-        else {
+        let (Some(at), Some(space)) = (
+            located(&source, search.span),
+            located(&source, search.space_span),
+        ) else {
             continue;
         };
         let scope = Scope::at(module, space.item, space.body, space.call.span);
@@ -123,7 +133,11 @@ fn expr_at(body: &[Stmt], span: Span) -> Option<&Expr> {
             }
         });
     });
-    found.or_else(|| stmt.blocks().into_iter().find_map(|block| expr_at(block, span)))
+    found.or_else(|| {
+        stmt.blocks()
+            .into_iter()
+            .find_map(|block| expr_at(block, span))
+    })
 }
 
 fn passed<'w>(call: &'w Expr, place: usize, name: &str) -> Option<&'w Expr> {

@@ -206,8 +206,14 @@ impl std::fmt::Display for Kind {
 impl Signature {
     /// In a line: `x: float16[2], n: int32, TILE: 64`.
     pub fn shown(&self) -> String {
-        let params = self.params.iter().map(|p| format!("{}: {}", p.name, p.kind));
-        let globals = self.globals.iter().map(|(name, value)| format!("{name} = {value}"));
+        let params = self
+            .params
+            .iter()
+            .map(|p| format!("{}: {}", p.name, p.kind));
+        let globals = self
+            .globals
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"));
         params.chain(globals).collect::<Vec<_>>().join(", ")
     }
 }

@@ -37,7 +37,11 @@ pub fn repair(tried: &[Signature], complaint: Complaint<'_>) -> Option<Signature
         whole(first, &mut proposals);
     }
     let mut proposed = proposals.into_iter();
-    proposed.find(|next| !tried.iter().any(|t| same(t, next)))
+    let next = proposed.find(|next| !tried.iter().any(|t| same(t, next)))?;
+    Some(Signature {
+        origin: Origin::Guess,
+        ..next
+    })
 }
 
 fn same(a: &Signature, b: &Signature) -> bool {
@@ -75,7 +79,6 @@ impl Change<'_> {
     fn with(&self, place: usize, kind: Kind) -> Option<Signature> {
         let mut next = self.last.clone();
         next.params.get_mut(place)?.kind = kind;
-        next.origin = next.origin.max(Origin::Guess);
         Some(next)
     }
 
@@ -105,7 +108,9 @@ impl Change<'_> {
             () if message.contains("non-constant scalar") => Some(Kind::Scalar {
                 dtype: SmolStr::new_static("int64"),
             }),
-            () if message.contains("constant") && message.contains("annotated in `static_shape") => {
+            () if message.contains("constant")
+                && message.contains("annotated in `static_shape") =>
+            {
                 match kind {
                     Kind::Array(array) => Some(Kind::Array(Array {
                         shape: vec![Some(64); array.ndim],
@@ -150,7 +155,15 @@ impl Change<'_> {
     /// `Index size 2 does not match the array rank 1` and its kin: any number said may be the rank.
     fn rank(&self, out: &mut Vec<Signature>) {
         let lower = self.complaint.message.to_ascii_lowercase();
-        let about = ["rank", "ndim", "index size", "dimension", "unpack", "out of range", "out of bounds"];
+        let about = [
+            "rank",
+            "ndim",
+            "index size",
+            "dimension",
+            "unpack",
+            "out of range",
+            "out of bounds",
+        ];
         if !about.iter().any(|word| lower.contains(word)) {
             return;
         }
@@ -178,7 +191,12 @@ impl Change<'_> {
         let lower = message.to_ascii_lowercase();
         let mut wanted: Vec<&str> = dtypes(message);
         // Whole numbers are asked for by kind.
-        if ["integer", "integral", "index", "indices", "bitwise", "shift"].iter().any(|w| lower.contains(w)) {
+        if [
+            "integer", "integral", "index", "indices", "bitwise", "shift",
+        ]
+        .iter()
+        .any(|w| lower.contains(w))
+        {
             wanted.push("int32");
         }
         if lower.contains("bool") || lower.contains("mask") {
@@ -252,7 +270,15 @@ impl Change<'_> {
     /// An array was taken for a number, or the other way round.
     fn kind(&self, out: &mut Vec<Signature>) {
         let lower = self.complaint.message.to_ascii_lowercase();
-        let wants = ["array", "attribute", "subscript", "tuple", "list", "iterable", "expected"];
+        let wants = [
+            "array",
+            "attribute",
+            "subscript",
+            "tuple",
+            "list",
+            "iterable",
+            "expected",
+        ];
         if !wants.iter().any(|word| lower.contains(word)) {
             return;
         }
@@ -262,18 +288,37 @@ impl Change<'_> {
             let kinds = match &self.last.params[place].kind {
                 Kind::Scalar { .. } => vec![
                     Kind::Array(Array::usual("float16", rank(code))),
-                    Kind::Scalar { dtype: SmolStr::new_static("float32") },
-                    Kind::Scalar { dtype: SmolStr::new_static("int32") },
+                    Kind::Scalar {
+                        dtype: SmolStr::new_static("float32"),
+                    },
+                    Kind::Scalar {
+                        dtype: SmolStr::new_static("int32"),
+                    },
                 ],
                 Kind::List { element } => vec![
                     Kind::Array(element.clone()),
-                    Kind::Tuple { items: vec![Kind::Array(element.clone()); 2] },
-                    Kind::Tuple { items: vec![Kind::Scalar { dtype: SmolStr::new_static("int32") }; 4] },
+                    Kind::Tuple {
+                        items: vec![Kind::Array(element.clone()); 2],
+                    },
+                    Kind::Tuple {
+                        items: vec![
+                            Kind::Scalar {
+                                dtype: SmolStr::new_static("int32")
+                            };
+                            4
+                        ],
+                    },
                 ],
                 Kind::Array(array) => vec![
-                    Kind::Scalar { dtype: SmolStr::new_static("int32") },
-                    Kind::Scalar { dtype: SmolStr::new_static("float32") },
-                    Kind::List { element: array.clone() },
+                    Kind::Scalar {
+                        dtype: SmolStr::new_static("int32"),
+                    },
+                    Kind::Scalar {
+                        dtype: SmolStr::new_static("float32"),
+                    },
+                    Kind::List {
+                        element: array.clone(),
+                    },
                 ],
                 Kind::Tuple { items } => vec![Kind::Tuple {
                     items: items.iter().chain(items.first()).cloned().collect(),
@@ -287,7 +332,15 @@ impl Change<'_> {
     /// Constants have other values: those that the code names, and if shapes do not fit, others too.
     fn constants(&self, out: &mut Vec<Signature>) {
         let lower = self.complaint.message.to_ascii_lowercase();
-        let about = ["shape", "power of", "zero", "broadcast", "assert", "size", "divis"];
+        let about = [
+            "shape",
+            "power of",
+            "zero",
+            "broadcast",
+            "assert",
+            "size",
+            "divis",
+        ];
         let wide = about.iter().any(|word| lower.contains(word));
         let named = self.named();
         if wide {
@@ -299,7 +352,11 @@ impl Change<'_> {
         }
         for place in places {
             if let Kind::Constant(value) = self.last.params[place].kind {
-                let most = if named.contains(&place) { usize::MAX } else { 2 };
+                let most = if named.contains(&place) {
+                    usize::MAX
+                } else {
+                    2
+                };
                 for other in others(value).into_iter().take(most) {
                     out.extend(self.with(place, Kind::Constant(other)));
                 }
@@ -348,9 +405,11 @@ fn others(value: Constant) -> Vec<Constant> {
         Constant::Int(value) => {
             let mut all: Vec<i64> = Vec::new();
             if value > 1 && !is_power_of_two(value) {
-                all.extend(u64::try_from(value).ok().and_then(|v| {
-                    i64::try_from(v.checked_next_power_of_two()?).ok()
-                }));
+                all.extend(
+                    u64::try_from(value)
+                        .ok()
+                        .and_then(|v| i64::try_from(v.checked_next_power_of_two()?).ok()),
+                );
             }
             match value {
                 0 => all.extend([1, 64, 16]),
@@ -372,7 +431,6 @@ fn is_power_of_two(value: i64) -> bool {
 fn whole(first: &Signature, out: &mut Vec<Signature>) {
     let mut each = |change: &dyn Fn(&mut Param)| {
         let mut next = first.clone();
-        next.origin = Origin::Guess;
         next.params.iter_mut().for_each(change);
         out.push(next);
     };
@@ -404,8 +462,23 @@ fn whole(first: &Signature, out: &mut Vec<Signature>) {
 }
 
 const DTYPES: [&str; 17] = [
-    "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-    "bfloat16", "float32", "float64", "tfloat32", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu",
+    "bool_",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "tfloat32",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e8m0fnu",
 ];
 
 /// The data types that a text names.
@@ -416,7 +489,8 @@ fn dtypes(text: &str) -> Vec<&str> {
 
 /// Whether a text has a number with a fraction: `0.0`.
 fn has_fraction(text: &str) -> bool {
-    text.split_whitespace().any(|word| word.contains('.') && word.parse::<f64>().is_ok())
+    text.split_whitespace()
+        .any(|word| word.contains('.') && word.parse::<f64>().is_ok())
 }
 
 /// The whole numbers in a text, those within words left out.

@@ -107,8 +107,9 @@ impl<'f, 'w> Walker<'f, 'w> {
 /// Names that stand for parameters: the parameters themselves, and what is assigned from them.
 fn aliases(function: &Function<'_>) -> FxHashMap<SmolStr, SmolStr> {
     let params = function.def.params.iter().filter(|p| p.stars == 0);
-    let mut alias: FxHashMap<SmolStr, SmolStr> =
-        params.map(|p| (p.name.name.clone(), p.name.name.clone())).collect();
+    let mut alias: FxHashMap<SmolStr, SmolStr> = params
+        .map(|p| (p.name.name.clone(), p.name.name.clone()))
+        .collect();
     // A name may be that of a view of a view.
     for _ in 0..2 {
         each_assign(&function.def.body, &mut |target, value| {
@@ -143,7 +144,9 @@ fn each_assign<'e>(body: &'e [Stmt], visit: &mut dyn FnMut(&'e Expr, &'e Expr)) 
             targets.iter().for_each(|target| visit(target, value));
         }
         if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
-            stmt.blocks().into_iter().for_each(|block| each_assign(block, visit));
+            stmt.blocks()
+                .into_iter()
+                .for_each(|block| each_assign(block, visit));
         }
     }
 }
@@ -206,31 +209,31 @@ impl<'w> One<'_, '_, 'w> {
     /// The arrays whose elements a value is computed from, as far as it is of their type.
     fn sources(&self, value: &Expr, out: &mut Vec<SmolStr>) {
         match &value.kind {
-            ExprKind::Name(name) => out.extend(self.loaded.get(name).into_iter().flatten().cloned()),
+            ExprKind::Name(name) => {
+                out.extend(self.loaded.get(name).into_iter().flatten().cloned())
+            }
             ExprKind::Compare { .. } | ExprKind::Lambda { .. } => {}
-            ExprKind::Call { func, args } => {
-                match self.function.file.env.api(func).as_deref() {
-                    Some("load" | "gather") => {
-                        let array = argument(args, Some(0), "array");
-                        out.extend(array.and_then(|a| self.param(a)));
+            ExprKind::Call { func, args } => match self.function.file.env.api(func).as_deref() {
+                Some("load" | "gather") => {
+                    let array = argument(args, Some(0), "array");
+                    out.extend(array.and_then(|a| self.param(a)));
+                }
+                Some("cdiv" | "maximum" | "minimum" | "reshape" | "broadcast_to") => {
+                    args.iter().for_each(|a| self.sources(&a.value, out));
+                }
+                Some(_) => {}
+                None => match &func.kind {
+                    ExprKind::Attribute { value, attr }
+                        if matches!(attr.name.as_str(), "item" | "reshape") =>
+                    {
+                        self.sources(value, out);
                     }
-                    Some("cdiv" | "maximum" | "minimum" | "reshape" | "broadcast_to") => {
+                    ExprKind::Name(name) if matches!(name.as_str(), "min" | "max") => {
                         args.iter().for_each(|a| self.sources(&a.value, out));
                     }
-                    Some(_) => {}
-                    None => match &func.kind {
-                        ExprKind::Attribute { value, attr }
-                            if matches!(attr.name.as_str(), "item" | "reshape") =>
-                        {
-                            self.sources(value, out);
-                        }
-                        ExprKind::Name(name) if matches!(name.as_str(), "min" | "max") => {
-                            args.iter().for_each(|a| self.sources(&a.value, out));
-                        }
-                        _ => {}
-                    },
-                }
-            }
+                    _ => {}
+                },
+            },
             ExprKind::Binary { op, .. } if op == "/" => {}
             _ => value.children(&mut |e| self.sources(e, out)),
         }
@@ -241,7 +244,8 @@ impl<'w> One<'_, '_, 'w> {
         let mut arrays = Vec::new();
         match &expr.kind {
             ExprKind::Call { func, args } if func.name().is_some_and(|n| n == "range") => {
-                args.iter().for_each(|a| self.sources(&a.value, &mut arrays));
+                args.iter()
+                    .for_each(|a| self.sources(&a.value, &mut arrays));
             }
             _ => self.sources(expr, &mut arrays),
         }
@@ -391,7 +395,9 @@ impl<'w> One<'_, '_, 'w> {
             _ => return,
         };
         let names = ["shape", "index", "tile_shape"];
-        let shape = names.iter().find_map(|name| argument(args, Some(place), name));
+        let shape = names
+            .iter()
+            .find_map(|name| argument(args, Some(place), name));
         let ndim = shape.and_then(|shape| self.rank(shape));
         let of = self.of(param);
         of.array = true;
@@ -548,7 +554,9 @@ fn each_stmt<'e>(body: &'e [Stmt], visit: &mut dyn FnMut(&'e Stmt)) {
     for stmt in body {
         visit(stmt);
         if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
-            stmt.blocks().into_iter().for_each(|block| each_stmt(block, visit));
+            stmt.blocks()
+                .into_iter()
+                .for_each(|block| each_stmt(block, visit));
         }
     }
 }

@@ -75,9 +75,19 @@ pub(super) fn constant(name: &str, ty: Type, used: &Use) -> Constant {
     Constant::Int(match () {
         () if has(&["stage", "latency"]) => 2,
         () if has(&["group_size_m", "group_m"]) => SMALL,
-        () if has(&["block", "tile", "size", "chunk", "dim", "head", "hidden", "width"]) => AMOUNT,
+        () if has(&[
+            "block", "tile", "size", "chunk", "dim", "head", "hidden", "width",
+        ]) =>
+        {
+            AMOUNT
+        }
         () if has(&["bm", "bn", "bk", "tm", "tn", "tk", "col", "row", "len"]) => AMOUNT,
-        () if ["_d", "_m", "_n", "_k"].iter().any(|end| lower.ends_with(end)) => AMOUNT,
+        () if ["_d", "_m", "_n", "_k"]
+            .iter()
+            .any(|end| lower.ends_with(end)) =>
+        {
+            AMOUNT
+        }
         () => SMALL,
     })
 }
@@ -127,9 +137,28 @@ fn element(name: &str, used: &Use) -> &'static str {
 fn is_whole(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     const PARTS: [&str; 22] = [
-        "ids", "idx", "indices", "index", "offset", "lens", "length", "seqlen", "ptr", "table",
-        "label", "target", "position", "cu_", "num_tokens", "block_map", "expert", "topk",
-        "sorted", "counter", "lock", "semaphore",
+        "ids",
+        "idx",
+        "indices",
+        "index",
+        "offset",
+        "lens",
+        "length",
+        "seqlen",
+        "ptr",
+        "table",
+        "label",
+        "target",
+        "position",
+        "cu_",
+        "num_tokens",
+        "block_map",
+        "expert",
+        "topk",
+        "sorted",
+        "counter",
+        "lock",
+        "semaphore",
     ];
     PARTS.iter().any(|part| lower.contains(part))
 }
@@ -138,8 +167,18 @@ fn is_whole(name: &str) -> bool {
 fn is_real(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     const PARTS: [&str; 12] = [
-        "scale", "eps", "alpha", "beta", "prob", "temperature", "coef", "gamma", "slope", "limit",
-        "softcap", "dropout",
+        "scale",
+        "eps",
+        "alpha",
+        "beta",
+        "prob",
+        "temperature",
+        "coef",
+        "gamma",
+        "slope",
+        "limit",
+        "softcap",
+        "dropout",
     ];
     PARTS.iter().any(|part| lower.contains(part)) || matches!(lower.as_str(), "p" | "lr")
 }
@@ -147,7 +186,10 @@ fn is_real(name: &str) -> bool {
 /// Names of switches.
 fn is_switch(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    const BEGINNINGS: [&str; 9] =
-        ["has_", "use_", "is_", "do_", "with_", "enable", "even", "causal", "trans"];
-    BEGINNINGS.iter().any(|b| lower.starts_with(b)) || lower.contains("_is_") || lower.contains("causal")
+    const BEGINNINGS: [&str; 9] = [
+        "has_", "use_", "is_", "do_", "with_", "enable", "even", "causal", "trans",
+    ];
+    BEGINNINGS.iter().any(|b| lower.starts_with(b))
+        || lower.contains("_is_")
+        || lower.contains("causal")
 }

@@ -56,7 +56,10 @@ pub(super) fn collect<'w>(
     let source = workspace.source(module).ok_or(Unsliceable::Gone)?;
     let index = Rc::new(Module::new(source.file));
     let chain = nested::chain(&index, kernel.span).ok_or(Unsliceable::Gone)?;
-    if chain.iter().any(|s| matches!(s.stmt.kind, StmtKind::Match { .. })) {
+    if chain
+        .iter()
+        .any(|s| matches!(s.stmt.kind, StmtKind::Match { .. }))
+    {
         return Err(Unsliceable::Within("a `match` statement"));
     }
     let definition = *chain.last().ok_or(Unsliceable::Gone)?;
@@ -131,7 +134,8 @@ impl<'w> Collected<'w> {
     /// Takes down what a statement runs.
     fn executes(&mut self, module: ModuleId, placed: Placed<'w>) {
         if let Some(span) = self.module(module).broken_at(placed.span()) {
-            self.broken.get_or_insert(Unsliceable::Broken { module, span });
+            self.broken
+                .get_or_insert(Unsliceable::Broken { module, span });
         }
         for found in Purity::new(self).runs(module, placed) {
             // Two names may need one statement.
@@ -370,6 +374,10 @@ pub(super) fn touches(placed: Placed<'_>, name: &str, owned: bool) -> bool {
     }
     found
         || !is_definition(placed.stmt)
-            && (placed.stmt.blocks().into_iter())
-                .any(|block| placed.block(block).into_iter().any(|s| touches(s, name, owned)))
+            && (placed.stmt.blocks().into_iter()).any(|block| {
+                placed
+                    .block(block)
+                    .into_iter()
+                    .any(|s| touches(s, name, owned))
+            })
 }

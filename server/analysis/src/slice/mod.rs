@@ -13,14 +13,17 @@
 
 mod canvas;
 mod collect;
-mod module;
 mod imports;
+mod module;
 mod names;
 mod nested;
 mod pure;
 mod render;
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use tests::Written;
 
 use serde::Serialize;
 use smol_str::SmolStr;
@@ -116,7 +119,10 @@ impl std::fmt::Display for Unsliceable {
         match self {
             Unsliceable::Broken { .. } => f.write_str("code that the kernel needs does not parse"),
             Unsliceable::Within(what) => {
-                write!(f, "the kernel is defined within {what} and cannot be taken out")
+                write!(
+                    f,
+                    "the kernel is defined within {what} and cannot be taken out"
+                )
             }
             Unsliceable::Gone => f.write_str("the kernel is not there any more"),
         }

@@ -87,7 +87,9 @@ impl<'w> Module<'w> {
                 self.own.insert(name);
             }
         });
-        changed(stmt, &mut |name| self.changing.entry(name).or_default().push(top));
+        changed(stmt, &mut |name| {
+            self.changing.entry(name).or_default().push(top)
+        });
         if let StmtKind::ImportFrom {
             module,
             level,
@@ -129,7 +131,8 @@ impl<'w> Module<'w> {
             .collect();
         tops.sort_unstable();
         tops.dedup();
-        tops.into_iter().filter_map(|top| self.tops.get(top).copied())
+        tops.into_iter()
+            .filter_map(|top| self.tops.get(top).copied())
     }
 
     /// The item around a place, if it does not parse.

@@ -49,7 +49,9 @@ fn function(def: &FunctionDef, out: &mut Vec<SmolStr>) {
     def.body.iter().for_each(|s| stmt_mentions(s, &mut within));
     let mut bound: FxHashSet<&str> = def.params.iter().map(|p| p.name.name.as_str()).collect();
     let mut global = FxHashSet::default();
-    def.body.iter().for_each(|s| locals(s, &mut bound, &mut global));
+    def.body
+        .iter()
+        .for_each(|s| locals(s, &mut bound, &mut global));
     out.extend(within.into_iter().filter(|path| {
         let root = root(path);
         global.contains(root) || !bound.contains(root)
@@ -58,7 +60,10 @@ fn function(def: &FunctionDef, out: &mut Vec<SmolStr>) {
 
 fn parameters(params: &[Param], out: &mut Vec<SmolStr>) {
     for param in params {
-        param.annotation.iter().for_each(|e| annotation_mentions(e, out));
+        param
+            .annotation
+            .iter()
+            .for_each(|e| annotation_mentions(e, out));
         param.default.iter().for_each(|e| mentions(e, out));
     }
 }

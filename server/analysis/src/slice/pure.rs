@@ -110,7 +110,9 @@ impl<'c, 'w> Purity<'c, 'w> {
         deciding.into_iter().all(|placed| {
             let mut bound = Vec::new();
             binders(placed, root, &mut bound);
-            bound.into_iter().all(|binder| self.harmless_binder(module, binder, root, rest, depth))
+            bound
+                .into_iter()
+                .all(|binder| self.harmless_binder(module, binder, root, rest, depth))
         })
     }
 
@@ -201,7 +203,10 @@ fn binders<'w>(placed: Placed<'w>, name: &str, found: &mut Vec<Placed<'w>>) {
     }
     if !is_definition(placed.stmt) {
         for block in placed.stmt.blocks() {
-            placed.block(block).into_iter().for_each(|s| binders(s, name, found));
+            placed
+                .block(block)
+                .into_iter()
+                .for_each(|s| binders(s, name, found));
         }
     }
 }
@@ -209,7 +214,9 @@ fn binders<'w>(placed: Placed<'w>, name: &str, found: &mut Vec<Placed<'w>>) {
 fn each_stmt<'w>(body: &'w [Stmt], visit: &mut dyn FnMut(&'w Stmt)) {
     for stmt in body {
         visit(stmt);
-        stmt.blocks().into_iter().for_each(|block| each_stmt(block, visit));
+        stmt.blocks()
+            .into_iter()
+            .for_each(|block| each_stmt(block, visit));
     }
 }
 
@@ -227,7 +234,9 @@ fn executed(stmt: &Stmt) -> Vec<&Expr> {
             each_executed(&class.body, &mut |e| found.push(e));
         }
         StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::With { .. } => {
-            stmt.blocks().into_iter().for_each(|b| each_executed(b, &mut |e| found.push(e)));
+            stmt.blocks()
+                .into_iter()
+                .for_each(|b| each_executed(b, &mut |e| found.push(e)));
         }
         _ => {}
     }
@@ -238,7 +247,9 @@ fn each_executed<'w>(body: &'w [Stmt], visit: &mut dyn FnMut(&'w Expr)) {
     for stmt in body {
         executed(stmt).into_iter().for_each(&mut *visit);
         if matches!(stmt.kind, StmtKind::If { .. } | StmtKind::Try { .. }) {
-            stmt.blocks().into_iter().for_each(|b| each_executed(b, visit));
+            stmt.blocks()
+                .into_iter()
+                .for_each(|b| each_executed(b, visit));
         }
     }
 }

@@ -95,7 +95,9 @@ fn page_wants(index: &Module<'_>, part: &Part, placed: Placed<'_>) -> bool {
             return true;
         }
     }
-    part.names.iter().any(|name| touches(placed, name, index.owns(name)))
+    part.names
+        .iter()
+        .any(|name| touches(placed, name, index.owns(name)))
         || is_split(placed.stmt)
             && (placed.stmt.blocks().into_iter())
                 .flat_map(|block| placed.block(block))
@@ -115,7 +117,9 @@ type Wanted<'f, 'w> = &'f dyn Fn(Placed<'w>) -> bool;
 impl<'p, 'w> Page<'p, 'w> {
     /// Keeps what is wanted of a block; says whether that is anything.
     fn block(&mut self, stmts: &[Placed<'w>], wanted: Wanted<'_, 'w>) -> bool {
-        self.sequence(stmts, wanted, &mut |page, placed| page.statement(placed, wanted))
+        self.sequence(stmts, wanted, &mut |page, placed| {
+            page.statement(placed, wanted)
+        })
     }
 
     /// Keeps what is wanted of a sequence of statements, each by `put`.
@@ -199,7 +203,8 @@ impl<'p, 'w> Page<'p, 'w> {
         };
         let always = matches!(&placed.stmt.kind,
             StmtKind::ImportFrom { module, .. } if module == "__future__");
-        let needed = |name: &&ImportName| always || self.part.names.contains(imported_as(name, from));
+        let needed =
+            |name: &&ImportName| always || self.part.names.contains(imported_as(name, from));
         let kept: Vec<_> = names.iter().filter(needed).map(place).collect();
         let (Some(first), Some(last)) = (names.first().map(place), names.last().map(place)) else {
             return self.canvas.keep_span(span);
@@ -207,7 +212,8 @@ impl<'p, 'w> Page<'p, 'w> {
         if kept.is_empty() || kept.len() == names.len() {
             return self.canvas.keep_span(span);
         }
-        self.canvas.keep_joints(span.start as usize, span.end as usize);
+        self.canvas
+            .keep_joints(span.start as usize, span.end as usize);
         self.canvas.keep(span.start as usize, first.start as usize);
         for (at, name) in kept.iter().enumerate() {
             self.canvas.keep_span(*name);
@@ -292,9 +298,10 @@ impl<'p, 'w> Page<'p, 'w> {
             }
             // Names of a class are not seen by its functions.
             StmtKind::ClassDef(class) => {
-                let after = class.decorators.last().map_or(placed.span().start, |d| {
-                    placed.place(d.span).end
-                });
+                let after = class
+                    .decorators
+                    .last()
+                    .map_or(placed.span().start, |d| placed.place(d.span).end);
                 self.keyword(after as usize, &body, "class")?;
                 self.level(&body, collected, step, depth, &|_| false)
             }
@@ -305,8 +312,12 @@ impl<'p, 'w> Page<'p, 'w> {
             _ => {
                 let before = blocks[..at].iter().rev().find_map(|b| b.last());
                 let after = before.map_or(placed.span().start, |s| placed.place(s.span).end);
-                let words = ["if", "elif", "else", "for", "while", "with", "async", "except", "finally"];
-                let found = words.iter().any(|word| self.keyword(after as usize, &body, word).is_ok());
+                let words = [
+                    "if", "elif", "else", "for", "while", "with", "async", "except", "finally",
+                ];
+                let found = words
+                    .iter()
+                    .any(|word| self.keyword(after as usize, &body, word).is_ok());
                 if !found {
                     return Err(Unsliceable::Within("a statement that is not understood"));
                 }

@@ -46,9 +46,11 @@ impl Written {
             Some(_) => format!("/w/{folder}/__init__.py"),
             None => format!("/w/{folder}.py"),
         };
-        self.by_name.insert(name.to_owned(), self.files.len() as u32);
+        self.by_name
+            .insert(name.to_owned(), self.files.len() as u32);
         let parsed = tileperf_syntax::parse(text);
-        self.files.push((name.to_owned(), path, text.to_owned(), parsed));
+        self.files
+            .push((name.to_owned(), path, text.to_owned(), parsed));
     }
 
     pub(crate) fn model(&self) -> FileModel {
@@ -148,10 +150,16 @@ fn plain(text: &str) -> String {
 
 #[test]
 fn slices_have_what_kernels_need() {
+    let mut wrong = String::new();
     for (title, text, kernel, expected) in texts::CASES {
         let workspace = Written::new(&plain(text));
-        let slice = workspace.slice(kernel).unwrap_or_else(|e| panic!("{title}: {e}"));
-        assert_eq!(shown(&slice), plain(expected), "{title}");
+        let slice = workspace
+            .slice(kernel)
+            .unwrap_or_else(|e| panic!("{title}: {e}"));
+        let (found, expected) = (shown(&slice), plain(expected));
+        if found != expected {
+            wrong.push_str(&format!("{title}: expected\n{expected}found\n{found}\n"));
+        }
         assert_in_place(&workspace, &slice);
         for module in &slice.modules {
             assert!(
@@ -162,6 +170,7 @@ fn slices_have_what_kernels_need() {
             );
         }
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]
@@ -190,11 +199,17 @@ fn nothing_of_a_half_typed_line_is_kept() {
         for text in [
             format!("import shutil, os\nX = 1\n{line}\n{kernel}"),
             format!("import shutil, os\nX = 1\n{kernel}{line}\n"),
-            format!("import shutil, os\nif os:\n    {line}\n    X = 1\nelse:\n    {line}\n{kernel}"),
+            format!(
+                "import shutil, os\nif os:\n    {line}\n    X = 1\nelse:\n    {line}\n{kernel}"
+            ),
         ] {
             match Written::new(&text).slice("k") {
                 Ok(slice) => {
-                    let all = slice.modules.iter().map(|m| m.text.as_str()).collect::<String>();
+                    let all = slice
+                        .modules
+                        .iter()
+                        .map(|m| m.text.as_str())
+                        .collect::<String>();
                     assert!(!all.contains("rmtree") && !all.contains("remove"), "{all}");
                 }
                 // The line swallows the kernel, or a part that it needs.
@@ -224,9 +239,15 @@ fn a_kernel_that_does_not_parse_has_no_slice() {
     let text = "import cuda.tile as ct\n@ct.kernel\ndef k(x):\n    ct.load(x, (0,\n\nX = 1\n";
     let workspace = Written::new(text);
     let model = workspace.model();
-    let found = model.kernels.first().map(|k| slice(&workspace, ModuleId(0), k));
+    let found = model
+        .kernels
+        .first()
+        .map(|k| slice(&workspace, ModuleId(0), k));
     assert!(
-        matches!(found, None | Some(Err(Unsliceable::Broken { .. } | Unsliceable::Gone))),
+        matches!(
+            found,
+            None | Some(Err(Unsliceable::Broken { .. } | Unsliceable::Gone))
+        ),
         "{found:?}"
     );
 }

@@ -201,7 +201,7 @@ pub(super) const CASES: &[(&str, &str, &str, &str)] = &[
         import os
         import cuda.tile as ct
         if os.environ.get("FAST"):
-            N = 64  # fast
+            N = 64
         elif ct:
             0
         else:
@@ -537,19 +537,37 @@ pub(super) const RUNS: &[(&str, &[&str])] = &[
     ("X = 1", &[]),
     ("X = int(max(1, 2))", &[]),
     ("import math\nX = math.log(2)", &[]),
-    ("import torch\nX = torch.cuda.get_device_properties(0).total_memory", &[]),
+    (
+        "import torch\nX = torch.cuda.get_device_properties(0).total_memory",
+        &[],
+    ),
     ("Y = {}\nY.update(a=1)\nX = Y.get('a')", &[]),
-    ("class C:\n    def __init__(self): self.a = 1\nX = C().a", &[]),
-    ("def f(): return max(g(), 1)\ndef g(): return 2\nX = f()", &[]),
+    (
+        "class C:\n    def __init__(self): self.a = 1\nX = C().a",
+        &[],
+    ),
+    (
+        "def f(): return max(g(), 1)\ndef g(): return 2\nX = f()",
+        &[],
+    ),
     ("def f(): return f()\nX = f()", &[]),
     ("def deco(fn): return fn\n@deco\ndef X(): pass", &[]),
-    ("def deco(fn):\n    fn()\n    return fn\n@deco\ndef X(): pass", &[]),
+    (
+        "def deco(fn):\n    fn()\n    return fn\n@deco\ndef X(): pass",
+        &[],
+    ),
     ("X = open('x').read()", &["calls `open`"]),
     ("def f(): return eval('1')\nX = f()", &["calls `f`"]),
     ("def f():\n    while True: pass\nX = f()", &["calls `f`"]),
-    ("import torch\nf = torch.compile(1)\nX = f()", &["calls `f`"]),
+    (
+        "import torch\nf = torch.compile(1)\nX = f()",
+        &["calls `f`"],
+    ),
     ("for i in range(3): X = i", &["loops"]),
-    ("with open('x') as X: pass", &["enters a context", "calls `open`"]),
+    (
+        "with open('x') as X: pass",
+        &["enters a context", "calls `open`"],
+    ),
     ("X = lambda: open('x')", &[]),
     ("def X(a=input()): pass", &["calls `input`"]),
     ("class X:\n    a = exit()", &["calls `exit`"]),
