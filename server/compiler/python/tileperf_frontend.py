@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import importlib
 import inspect
 import io
 import os
@@ -23,6 +24,8 @@ def _quiet() -> None:
     os.environ["CUDA_TILE_TEMP_DIR"] = os.getcwd()
     # No GPU is asked for anything.
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    # Numpy would start a thread for each core.
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 
 _quiet()
@@ -41,6 +44,9 @@ class Frontend:
 
     def __init__(self) -> None:
         self.version: str = ct.__version__
+        # Slices may import it; it takes longest, and threads, which are forbidden later.
+        with contextlib.suppress(ImportError):
+            importlib.import_module("numpy")
         self.bytecode_version = _newest_bytecode()
 
     def compile(self, request: dict[str, Any]) -> dict[str, Any]:

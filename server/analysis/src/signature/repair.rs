@@ -233,20 +233,28 @@ impl Change<'_> {
         self.together(out);
     }
 
-    /// The array that is meant may go by another name there: all of one type get the other.
+    /// The array that is meant may go by another name there: all of one type get the other. Whole
+    /// numbers and wide ones are what code asks for by name.
     fn together(&self, out: &mut Vec<Signature>) {
-        if let [first, second, ..] = dtypes(self.complaint.message).as_slice() {
-            for (from, to) in [(second, first), (first, second)] {
-                let mut next = self.last.clone();
-                for param in &mut next.params {
-                    if let Kind::Array(array) = &mut param.kind
-                        && array.dtype == **from
-                    {
-                        *array = array.of_dtype(to);
-                    }
+        let [first, second, ..] = *dtypes(self.complaint.message).as_slice() else {
+            return;
+        };
+        let rank = |dtype: &str| (!dtype.contains("float"), super::bytes(dtype));
+        let (narrow, wide) = if rank(first) < rank(second) {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        for (from, to) in [(narrow, wide), (wide, narrow)] {
+            let mut next = self.last.clone();
+            for param in &mut next.params {
+                if let Kind::Array(array) = &mut param.kind
+                    && array.dtype == from
+                {
+                    *array = array.of_dtype(to);
                 }
-                out.push(next);
             }
+            out.push(next);
         }
     }
 
@@ -344,6 +352,7 @@ impl Change<'_> {
         let wide = about.iter().any(|word| lower.contains(word));
         let named = self.named();
         if wide {
+            self.reshaped(out);
             self.alike(&named, out);
         }
         let mut places = named.clone();
@@ -369,6 +378,37 @@ impl Change<'_> {
                     next.globals[at].1 = other;
                     out.push(next);
                 }
+            }
+        }
+    }
+
+    /// `Cannot reshape (64, 64, 64) to (128, 64)`: some constant is too large, or too small, by as
+    /// much as there are elements too many or too few. Counts come first.
+    fn reshaped(&self, out: &mut Vec<Signature>) {
+        let tuples: Vec<i64> = elements(self.complaint.message);
+        let [from, to] = *tuples.as_slice() else {
+            return;
+        };
+        let (factor, too_large) = match (from, to) {
+            (1.., 1..) if from > to && from % to == 0 => (from / to, true),
+            (1.., 1..) if to > from && to % from == 0 => (to / from, false),
+            _ => return,
+        };
+        let is_count = |place: &usize| {
+            let name = self.last.params[*place].name.to_ascii_lowercase();
+            name.starts_with("num") || name.starts_with("n_")
+        };
+        let (counts, others): (Vec<usize>, Vec<usize>) =
+            (0..self.last.params.len()).partition(is_count);
+        for place in counts.into_iter().chain(others) {
+            if let Kind::Constant(Constant::Int(value @ 1..)) = self.last.params[place].kind {
+                let other = match too_large {
+                    true if value % factor == 0 => Some(value / factor),
+                    true => None,
+                    false => value.checked_mul(factor),
+                };
+                let kind = other.map(|other| Kind::Constant(Constant::Int(other)));
+                out.extend(kind.and_then(|kind| self.with(place, kind)));
             }
         }
     }
@@ -485,6 +525,20 @@ const DTYPES: [&str; 17] = [
 fn dtypes(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     words.filter(|word| DTYPES.contains(word)).collect()
+}
+
+/// How many elements each shape has that a text names: `(64, 2)` has 128.
+fn elements(text: &str) -> Vec<i64> {
+    let shapes = text
+        .split('(')
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'));
+    let count = |(within, _): (&str, &str)| {
+        let parts = within.split(',').map(str::trim).filter(|p| !p.is_empty());
+        let extents: Option<Vec<i64>> = parts.map(|p| p.parse().ok()).collect();
+        extents?.into_iter().try_fold(1_i64, i64::checked_mul)
+    };
+    shapes.filter_map(count).collect()
 }
 
 /// Whether a text has a number with a fraction: `0.0`.

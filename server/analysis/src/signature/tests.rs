@@ -312,6 +312,16 @@ const COMPLAINTS: &[(&str, &str, &str)] = &[
         "n: int64",
     ),
     (
+        "Cannot reshape (64, 16) to (64,)",
+        "ct.reshape(t, (TILE,))",
+        "TILE: 4,",
+    ),
+    (
+        "Type of `t` depends on path taken: Tile[float16,(1)] (line 3) vs. Tile[int32,(1)] (line 2)",
+        "t = ct.gather(a, i)",
+        "x: int32[2], ids: int32[1]",
+    ),
+    (
         "Result tile shape must be a power of 2",
         "ct.zeros((block,))",
         "block = ",
