@@ -164,7 +164,8 @@ impl Change<'_> {
             "out of range",
             "out of bounds",
         ];
-        if !about.iter().any(|word| lower.contains(word)) {
+        // That an extent is wrong says nothing of how many there are.
+        if !about.iter().any(|word| lower.contains(word)) || lower.contains("power of") {
             return;
         }
         let numbers = numbers(&lower);
@@ -175,7 +176,7 @@ impl Change<'_> {
             // Where the present rank is said, it is this array that is meant.
             let is_meant = numbers.is_empty() || numbers.contains(&array.ndim);
             let near = [array.ndim + 1, array.ndim.saturating_sub(1)];
-            let said = numbers.iter().copied().filter(|n| *n <= 6);
+            let said = numbers.iter().copied().filter(|n| (1..=6).contains(n));
             for ndim in said.chain(near.into_iter().filter(|n| *n > 0)) {
                 if ndim != array.ndim && (is_meant || numbers.contains(&ndim)) {
                     let kind = Kind::Array(Array::usual(&array.dtype, ndim));
@@ -352,7 +353,9 @@ impl Change<'_> {
         let wide = about.iter().any(|word| lower.contains(word));
         let named = self.named();
         if wide {
-            self.reshaped(out);
+            if lower.contains("reshape") {
+                self.reshaped(out);
+            }
             self.alike(&named, out);
         }
         let mut places = named.clone();
