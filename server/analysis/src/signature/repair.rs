@@ -5,9 +5,13 @@
 //! Whoever compiles tries again with what is proposed here, a bounded number of times; nothing is
 //! proposed twice.
 
+mod constants;
+mod words;
+
 use smol_str::SmolStr;
 
 use super::{Array, Constant, Kind, Origin, Param, Signature};
+use words::{dtypes, has_fraction, has_word, numbers};
 
 /// What the compiler said.
 #[derive(Debug, Clone, Copy)]
@@ -337,136 +341,6 @@ impl Change<'_> {
             out.extend(kinds.into_iter().filter_map(|kind| self.with(place, kind)));
         }
     }
-
-    /// Constants have other values: those that the code names, and if shapes do not fit, others too.
-    fn constants(&self, out: &mut Vec<Signature>) {
-        let lower = self.complaint.message.to_ascii_lowercase();
-        let about = [
-            "shape",
-            "power of",
-            "zero",
-            "broadcast",
-            "assert",
-            "size",
-            "divis",
-        ];
-        let wide = about.iter().any(|word| lower.contains(word));
-        let named = self.named();
-        if wide {
-            if lower.contains("reshape") {
-                self.reshaped(out);
-            }
-            self.alike(&named, out);
-        }
-        let mut places = named.clone();
-        if wide {
-            places.extend((0..self.last.params.len()).filter(|place| !named.contains(place)));
-        }
-        for place in places {
-            if let Kind::Constant(value) = self.last.params[place].kind {
-                let most = if named.contains(&place) {
-                    usize::MAX
-                } else {
-                    2
-                };
-                for other in others(value).into_iter().take(most) {
-                    out.extend(self.with(place, Kind::Constant(other)));
-                }
-            }
-        }
-        for (at, (name, value)) in self.last.globals.iter().enumerate() {
-            if self.complaint.code.iter().any(|code| has_word(code, name)) {
-                for other in others(*value) {
-                    let mut next = self.last.clone();
-                    next.globals[at].1 = other;
-                    out.push(next);
-                }
-            }
-        }
-    }
-
-    /// `Cannot reshape (64, 64, 64) to (128, 64)`: some constant is too large, or too small, by as
-    /// much as there are elements too many or too few. Counts come first.
-    fn reshaped(&self, out: &mut Vec<Signature>) {
-        let tuples: Vec<i64> = elements(self.complaint.message);
-        let [from, to] = *tuples.as_slice() else {
-            return;
-        };
-        let (factor, too_large) = match (from, to) {
-            (1.., 1..) if from > to && from % to == 0 => (from / to, true),
-            (1.., 1..) if to > from && to % from == 0 => (to / from, false),
-            _ => return,
-        };
-        let is_count = |place: &usize| {
-            let name = self.last.params[*place].name.to_ascii_lowercase();
-            name.starts_with("num") || name.starts_with("n_")
-        };
-        let (counts, others): (Vec<usize>, Vec<usize>) =
-            (0..self.last.params.len()).partition(is_count);
-        for place in counts.into_iter().chain(others) {
-            if let Kind::Constant(Constant::Int(value @ 1..)) = self.last.params[place].kind {
-                let other = match too_large {
-                    true if value % factor == 0 => Some(value / factor),
-                    true => None,
-                    false => value.checked_mul(factor),
-                };
-                let kind = other.map(|other| Kind::Constant(Constant::Int(other)));
-                out.extend(kind.and_then(|kind| self.with(place, kind)));
-            }
-        }
-    }
-
-    /// Extents that the code names together are made equal, then all there are.
-    fn alike(&self, named: &[usize], out: &mut Vec<Signature>) {
-        let extent = |place: &usize| match self.last.params.get(*place).map(|p| &p.kind) {
-            Some(Kind::Constant(Constant::Int(value @ 2..))) => Some(*value),
-            _ => None,
-        };
-        for value in named.iter().filter_map(extent) {
-            let mut next = self.last.clone();
-            for place in named.iter().filter(|place| extent(place).is_some()) {
-                next.params[*place].kind = Kind::Constant(Constant::Int(value));
-            }
-            out.push(next);
-        }
-        let mut next = self.last.clone();
-        for param in &mut next.params {
-            if let Kind::Constant(value @ Constant::Int(16..)) = &mut param.kind {
-                *value = Constant::Int(64);
-            }
-        }
-        out.push(next);
-    }
-}
-
-/// Other values of a constant, the more usual first.
-fn others(value: Constant) -> Vec<Constant> {
-    match value {
-        Constant::Bool(value) => vec![Constant::Bool(!value)],
-        Constant::Float(_) => vec![Constant::Float(0.5), Constant::Float(1.0)],
-        Constant::None => vec![Constant::Int(1)],
-        Constant::Int(value) => {
-            let mut all: Vec<i64> = Vec::new();
-            if value > 1 && !is_power_of_two(value) {
-                all.extend(
-                    u64::try_from(value)
-                        .ok()
-                        .and_then(|v| i64::try_from(v.checked_next_power_of_two()?).ok()),
-                );
-            }
-            match value {
-                0 => all.extend([1, 64, 16]),
-                1 => all.extend([0, 16, 64]),
-                _ => all.extend([64, 16, 128, 32, 8, 1, 2, 4]),
-            }
-            all.retain(|other| *other != value);
-            all.into_iter().map(Constant::Int).collect()
-        }
-    }
-}
-
-fn is_power_of_two(value: i64) -> bool {
-    u64::try_from(value).is_ok_and(u64::is_power_of_two)
 }
 
 /// Signatures that differ from the first guess as a whole: other types of floats, other extents,
@@ -502,66 +376,4 @@ fn whole(first: &Signature, out: &mut Vec<Signature>) {
             }
         });
     }
-}
-
-const DTYPES: [&str; 17] = [
-    "bool_",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "tfloat32",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "float8_e8m0fnu",
-];
-
-/// The data types that a text names.
-fn dtypes(text: &str) -> Vec<&str> {
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    words.filter(|word| DTYPES.contains(word)).collect()
-}
-
-/// How many elements each shape has that a text names: `(64, 2)` has 128.
-fn elements(text: &str) -> Vec<i64> {
-    let shapes = text
-        .split('(')
-        .skip(1)
-        .filter_map(|rest| rest.split_once(')'));
-    let count = |(within, _): (&str, &str)| {
-        let parts = within.split(',').map(str::trim).filter(|p| !p.is_empty());
-        let extents: Option<Vec<i64>> = parts.map(|p| p.parse().ok()).collect();
-        extents?.into_iter().try_fold(1_i64, i64::checked_mul)
-    };
-    shapes.filter_map(count).collect()
-}
-
-/// Whether a text has a number with a fraction: `0.0`.
-fn has_fraction(text: &str) -> bool {
-    text.split_whitespace()
-        .any(|word| word.contains('.') && word.parse::<f64>().is_ok())
-}
-
-/// The whole numbers in a text, those within words left out.
-fn numbers(text: &str) -> Vec<usize> {
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    words.filter_map(|word| word.parse().ok()).collect()
-}
-
-/// Whether a text has a word.
-fn has_word(text: &str, word: &str) -> bool {
-    let of_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(of_word) && !after.is_some_and(of_word)
-    })
 }

@@ -13,6 +13,7 @@
 
 mod canvas;
 mod collect;
+mod down;
 mod imports;
 mod module;
 mod names;
