@@ -9,5 +9,7 @@ pub mod knobs;
 pub mod model;
 pub mod rewrite;
 pub mod rules;
+pub mod signature;
+pub mod slice;
 pub mod target;
 pub mod views;

@@ -152,7 +152,7 @@ impl<'e> Module<'e> {
 }
 
 /// Methods that change the container they are called on.
-pub(super) const MUTATORS: [&str; 14] = [
+pub(crate) const MUTATORS: [&str; 14] = [
     "append",
     "extend",
     "insert",
@@ -170,7 +170,7 @@ pub(super) const MUTATORS: [&str; 14] = [
 ];
 
 /// The name at the root of `a.b[c].d`.
-pub(super) fn root_name(expr: &Expr) -> Option<&str> {
+pub(crate) fn root_name(expr: &Expr) -> Option<&str> {
     match &expr.kind {
         ExprKind::Name(name) => Some(name),
         ExprKind::Attribute { value, .. } | ExprKind::Subscript { value, .. } => root_name(value),
@@ -249,7 +249,7 @@ pub(super) fn touched<'a>(stmt: &'a Stmt, names: &mut FxHashSet<&'a str>) {
 }
 
 /// Names that a statement itself binds, not those of the statements within it.
-pub(super) fn bound_here<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a str)) {
+pub(crate) fn bound_here<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a str)) {
     match &stmt.kind {
         StmtKind::FunctionDef(def) => visit(&def.name.name),
         StmtKind::ClassDef(class) => visit(&class.name.name),
@@ -372,7 +372,7 @@ fn scan<'e>(body: &'e [Stmt], names: &mut Names<'e>, out: &mut FxHashMap<&'e str
 }
 
 /// Names that a statement makes local: bound as a bare name, not through `x[...]` or `x.y`.
-pub(super) fn bare_bindings<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a str)) {
+pub(crate) fn bare_bindings<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a str)) {
     fn bare<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a str)) {
         match &target.kind {
             ExprKind::Name(name) => visit(name),

@@ -69,6 +69,8 @@ pub(super) struct Interp<'e> {
     pub(super) max_walk: usize,
     pub(super) fuel: u32,
     pub(super) watch: Option<Watch>,
+    /// What is watched is one value, whatever it is, not a space.
+    pub(super) whole: bool,
     pub(super) observed: Vec<Observed>,
     pub(super) notes: Vec<Note>,
     /// Tests that kept something from being yielded, in this run.
@@ -109,6 +111,7 @@ impl<'e> Interp<'e> {
             max_walk: usize::MAX,
             fuel: 0,
             watch: None,
+            whole: false,
             observed: Vec::new(),
             notes: Vec::new(),
             causes: Vec::new(),

@@ -59,6 +59,7 @@ use tileperf_syntax::Span;
 use tileperf_syntax::ast::{ClassDef, Expr, FunctionDef, Stmt, StmtKind};
 
 pub use env::{Env, EnvItem, ModuleId, Place};
+pub(crate) use env::{MUTATORS, bare_bindings, bound_here, root_name};
 pub use space::{Cause, Config, Empty, Field, Form, Known, Note, Space, SpaceCount};
 
 use crate::arch::Arch;
@@ -210,6 +211,17 @@ impl<'e> Evaluator<'e> {
     /// scope's item.
     pub fn space(&self, expr: &'e Expr, scope: &Scope<'e>, arch: Arch) -> Space {
         self.explore(arch, &|i| i.run_to(expr, scope))
+    }
+
+    /// What an expression can be where it stands, once for each way that the code before it goes;
+    /// empty if nothing can be said. `expr` as for [`space`](Self::space).
+    pub fn value(&self, expr: &'e Expr, scope: &Scope<'e>, arch: Arch) -> Vec<Known> {
+        let space = self.explore(arch, &|i| {
+            i.whole = true;
+            i.run_to(expr, scope)
+        });
+        let values = space.configs.into_iter().flat_map(|config| config.fields);
+        values.map(|(_, value)| value).collect()
     }
 
     /// The space that a function gives when called with arguments of which nothing is known.

@@ -201,6 +201,18 @@ pub(super) struct Observed {
 impl<'e> Interp<'e> {
     /// Takes down what the watched expression is on this path, leaving the path as it was.
     pub(super) fn observe(&mut self, value: &Value<'e>) -> R<()> {
+        if self.whole {
+            self.observed.push(Observed {
+                len: Len::exactly(1),
+                form: Form::Unknown,
+                configs: vec![Config {
+                    place: None,
+                    fields: vec![(SmolStr::default(), self.known(value))],
+                }],
+                complete: true,
+            });
+            return Ok(());
+        }
         let before = self.state.clone();
         let watch = self.watch.take();
         let looked = self.look(value);
