@@ -97,8 +97,7 @@ impl ModuleEnv {
         env
     }
 
-    /// Of a file, for tests.
-    #[cfg(test)]
+    /// Of a file whose items nobody keeps.
     pub(crate) fn of_file(
         file: &tileperf_syntax::ParsedFile,
         model: &FileModel,

@@ -71,7 +71,7 @@ impl<'w> Files<'w> {
         let source = self.workspace.source(module)?;
         let model = FileModel::build(source.file, source.text, "", &mut ModelCache::default());
         let mut file = File {
-            env: ModuleEnv::of(source.file, &model, &|_| true),
+            env: ModuleEnv::of_file(source.file, &model, &|_| true),
             model,
             functions: FxHashMap::default(),
             imports: FxHashMap::default(),
