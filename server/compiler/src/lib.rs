@@ -1,0 +1,3 @@
+//! What NVIDIA's tool chain says of a kernel, without a GPU.
+
+pub mod cubin;
