@@ -1,3 +1,4 @@
 //! What NVIDIA's tool chain says of a kernel, without a GPU.
 
 pub mod cubin;
+pub mod remarks;

@@ -67,7 +67,11 @@ mod tests {
                     }\n\
                     entry @k_Kt1(%a: tile<i32>) optimization_hints=<default = {num_cta_in_cga = 2, \
                     occupancy = 4}, sm_90 = {occupancy = 1}> {\n  %0 = load <sm_90 = {latency = 3}>";
-        let expected = ["default num_cta_in_cga 2", "default occupancy 4", "sm_90 occupancy 1"];
+        let expected = [
+            "default num_cta_in_cga 2",
+            "default occupancy 4",
+            "sm_90 occupancy 1",
+        ];
         assert_eq!(read(text), expected);
     }
 

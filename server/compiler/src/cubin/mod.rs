@@ -188,5 +188,8 @@ fn code_hash(elf: &Elf<'_>, kernel: &str, code: &Section<'_>, resources: &Resour
         part(&number.to_le_bytes());
     }
     let digest = hash.finalize();
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    digest[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -43,8 +43,13 @@ impl Draft {
         own.extend(words(4, 0x3d, &[2, 1, 1]));
         self.add(&format!(".nv.info.{name}"), BITS, own);
         self.add(&format!(".nv.shared.{name}"), RESERVED, vec![0; 2048]);
-        let hints = format!("entry @{name}(%a) optimization_hints=<default = {{occupancy = 2}}> {{\0");
-        self.add(&format!(".nv.tileir.debug_txt.{name}"), BITS, hints.into_bytes());
+        let hints =
+            format!("entry @{name}(%a) optimization_hints=<default = {{occupancy = 2}}> {{\0");
+        self.add(
+            &format!(".nv.tileir.debug_txt.{name}"),
+            BITS,
+            hints.into_bytes(),
+        );
     }
 
     fn add(&mut self, name: &str, kind: u32, data: Vec<u8>) {
@@ -129,7 +134,10 @@ fn everything_is_found() {
     let [one, two] = &cubin.kernels[..] else {
         panic!("{cubin:?}");
     };
-    assert_eq!((one.symbol.as_str(), two.symbol.as_str()), ("one_Kt1", "two_Kt1"));
+    assert_eq!(
+        (one.symbol.as_str(), two.symbol.as_str()),
+        ("one_Kt1", "two_Kt1")
+    );
     let expected = Resources {
         registers: 40,
         stack: 16,
@@ -177,13 +185,23 @@ fn what_runs_counts_and_what_it_is_called_does_not() {
 
 #[test]
 fn the_reserved_kilobyte_counts_once() {
-    let of = |arch: Arch| only(&Draft::of(90, "k").write()).resources.shared_of_sm(arch);
-    assert_eq!((of(Arch::Sm80), of(Arch::Sm90), of(Arch::Sm120)), (3072, 2048, 2048));
+    let of = |arch: Arch| {
+        only(&Draft::of(90, "k").write())
+            .resources
+            .shared_of_sm(arch)
+    };
+    assert_eq!(
+        (of(Arch::Sm80), of(Arch::Sm90), of(Arch::Sm120)),
+        (3072, 2048, 2048)
+    );
     let none = Resources {
         shared: 0,
         ..only(&Draft::of(90, "k").write()).resources
     };
-    assert_eq!((none.shared_of_sm(Arch::Sm80), none.shared_of_sm(Arch::Sm90)), (1024, 1024));
+    assert_eq!(
+        (none.shared_of_sm(Arch::Sm80), none.shared_of_sm(Arch::Sm90)),
+        (1024, 1024)
+    );
 }
 
 #[test]
