@@ -6,7 +6,7 @@ use anyhow::Context;
 use tileperf_engine::{Engine, PerfTarget};
 use tileperf_perf::command;
 use tileperf_perf::plan::{PlaceChoice, Plan};
-use tileperf_perf::python;
+use tileperf_proc::python;
 use tileperf_perf::verdict::Goal;
 
 /// What the command line says about a session.
