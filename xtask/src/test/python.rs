@@ -1,16 +1,16 @@
-//! The Python part: ruff over every Python file of ours, the oracle's tests, and those of what the
-//! experiment loop puts into a project's processes.
+//! The Python part: ruff over every Python file of ours, the oracle's tests, those of what the
+//! experiment loop puts into a project's processes, and those of the process that compiles.
 
 use super::checks::Checks;
 use super::{Part, count};
 use crate::debian::Need;
-use crate::python::{PYTEST, RUFF};
+use crate::python::{PYTEST, RUFF, TILE_COMPILER};
 use crate::repo::Repo;
 
 /// The Python part.
 pub(super) const PART: Part = Part {
     name: "python",
-    about: "ruff, and the tests of the oracle and of the injected helper",
+    about: "ruff, and the tests of the oracle, the injected helper and the compiling process",
     needs: &[Need::Python, Need::Venv],
     run,
 };
@@ -41,5 +41,17 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         ])
         .env("PYTHONDONTWRITEBYTECODE", "1");
     checks.counted("the injected helper's tests", &helper, count::pytest)?;
+
+    let worker = repo.tool(TILE_COMPILER.python(repo)?);
+    let worker = worker
+        .args([
+            "-m",
+            "unittest",
+            "discover",
+            "-s",
+            "server/compiler/python/tests",
+        ])
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    checks.counted("the compiling process's tests", &worker, count::unittest)?;
     Ok(())
 }
