@@ -16,6 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tileperf_proc::Guarded;
 
 use super::Variables;
 use super::packages::Package;
@@ -114,6 +115,15 @@ impl Compiler {
             .filter(|name| !removed.contains(name))
             .find_map(|name| Some((PathBuf::from(variables(name)?), Some(name))));
         named.unwrap_or_else(|| (self.root.clone(), None))
+    }
+
+    /// Has a program that is, or starts, tileiras use the root that it belongs to.
+    pub(crate) fn with_its_root(&self, program: Guarded) -> Guarded {
+        if !self.is_complete() {
+            return program;
+        }
+        let program = ROOT_VARIABLES.iter().fold(program, Guarded::env_remove);
+        program.env("CUDA_HOME", &self.root)
     }
 
     /// Whether the folder above tileiras has what it needs. If not, tileiras is a link or a copy, and

@@ -8,8 +8,6 @@
 mod process;
 mod protocol;
 mod scripts;
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -61,7 +59,10 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// It ended while it worked on this request.
-    #[error("cuTile's frontend ended without an answer: it {how}{}", last_words(said))]
+    #[error(
+        "cuTile's frontend ended without an answer: it {how}{}",
+        last_words(said)
+    )]
     Crashed {
         /// How the process ended.
         how: String,

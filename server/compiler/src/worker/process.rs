@@ -86,7 +86,11 @@ impl Process {
         cancel: &CancelToken,
     ) -> Ask {
         let deadline = Instant::now() + patience;
-        if self.running.write(format!("{request}\n").as_bytes()).is_err() {
+        if self
+            .running
+            .write(format!("{request}\n").as_bytes())
+            .is_err()
+        {
             return Ask::Ended;
         }
         loop {

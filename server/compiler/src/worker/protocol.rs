@@ -148,7 +148,9 @@ pub(super) fn hello(answer: Value) -> Result<Result<Hello, Problem>, Error> {
     }
     let spoken = &answer["protocol"];
     if *spoken != PROTOCOL {
-        return Err(Error::Confused(format!("protocol {spoken}, not {PROTOCOL}")));
+        return Err(Error::Confused(format!(
+            "protocol {spoken}, not {PROTOCOL}"
+        )));
     }
     understood(answer).map(Ok)
 }

@@ -45,7 +45,10 @@ pub(super) fn install(folder: &Path) -> io::Result<PathBuf> {
         hash.update(name);
         hash.update(text);
     }
-    let name: String = hash.finalize()[..8].iter().map(|b| format!("{b:02x}")).collect();
+    let name: String = hash.finalize()[..8]
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
     let folder = folder.join(name);
     fs::create_dir_all(&folder)?;
     for (name, text) in FILES {
