@@ -6,5 +6,6 @@ pub mod cubin;
 pub mod environment;
 pub mod remarks;
 pub mod store;
+pub mod symbol;
 pub mod tileiras;
 pub mod worker;
