@@ -17,6 +17,7 @@ use tileperf_analysis::target::Version;
 use tileperf_proc::python::{self, Python};
 
 pub use compiler::{Compiler, Origin, ROOT_VARIABLES};
+pub(crate) use compiler::{libnvvm, of_one_release, ptxas};
 pub use managed::{InstallError, Managed, REQUIREMENTS};
 pub use packages::Package;
 pub use release::{Release, of_file as release_of_file};
@@ -37,6 +38,9 @@ pub struct Environment {
     pub tools: Vec<Package>,
     /// The compiler, if there is one.
     pub compiler: Option<Compiler>,
+    /// Whether virtual environments can be made with this Python; `None` if its library is not where
+    /// it usually is.
+    pub can_make_environments: Option<bool>,
 }
 
 impl Environment {
@@ -52,6 +56,7 @@ impl Environment {
             origin: python.origin.to_owned(),
             cuda_tile: packages::find("cuda-tile", &folders),
             compiler: Compiler::find(&tools, &folders, variables),
+            can_make_environments: packages::has_ensurepip(&python.path),
             tools,
         }
     }
@@ -133,4 +138,4 @@ impl Found {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -66,12 +66,7 @@ pub(super) fn folders(python: &Path, variables: Variables<'_>) -> Vec<PathBuf> {
 }
 
 fn of_venv(prefix: &Path, settings: &str, variables: Variables<'_>) -> Vec<PathBuf> {
-    let setting = |names: &[&str]| {
-        settings.lines().find_map(|line| {
-            let (key, value) = line.split_once('=')?;
-            names.contains(&key.trim()).then(|| value.trim().to_owned())
-        })
-    };
+    let setting = |names: &[&str]| setting(settings, names);
     let version = setting(&["version", "version_info"]).and_then(|v| major_minor(&v));
     let mut folders = below(prefix, version.as_deref());
     let with_system = setting(&["include-system-site-packages"]);
@@ -84,6 +79,29 @@ fn of_venv(prefix: &Path, settings: &str, variables: Variables<'_>) -> Vec<PathB
         ));
     }
     folders
+}
+
+/// Whether the module with which virtual environments get their pip is there: Debian has it in a
+/// package of its own.
+pub(super) fn has_ensurepip(python: &Path) -> Option<bool> {
+    let prefix = python.parent()?.parent()?;
+    // A virtual environment has no library of its own.
+    let base = match fs::read_to_string(prefix.join("pyvenv.cfg")) {
+        Ok(settings) => PathBuf::from(setting(&settings, &["home"])?).join("python3"),
+        Err(_) => python.to_owned(),
+    };
+    let real = fs::canonicalize(&base).unwrap_or(base);
+    let name = real.file_name()?.to_string_lossy().into_owned();
+    let library = real.parent()?.parent()?.join("lib").join(name);
+    (library.join("os.py").is_file()).then(|| library.join("ensurepip").is_dir())
+}
+
+/// A setting of `pyvenv.cfg`, under any of its names.
+fn setting(settings: &str, names: &[&str]) -> Option<String> {
+    settings.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        names.contains(&key.trim()).then(|| value.trim().to_owned())
+    })
 }
 
 /// A Python that is no virtual environment: its own packages, the user's, and Debian's folders.

@@ -4,51 +4,52 @@ use std::fs;
 
 use super::*;
 
-struct World {
+/// A folder with projects and Pythons, and the variables that lead there.
+pub(crate) struct World {
     folder: tempfile::TempDir,
     variables: Vec<(&'static str, OsString)>,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             variables: Vec::new(),
         }
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
-    fn file(&self, path: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, path: &str, text: &str) -> PathBuf {
         let path = self.at(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path
     }
 
-    fn set(&mut self, name: &'static str, path: &str) {
+    pub(crate) fn set(&mut self, name: &'static str, path: &str) {
         let value = self.at(path).into_os_string();
         self.variables.retain(|(known, _)| *known != name);
         self.variables.push((name, value));
     }
 
     /// A virtual environment of Python 3.11.
-    fn venv(&self, name: &str, more: &str) {
+    pub(crate) fn venv(&self, name: &str, more: &str) {
         self.file(&format!("{name}/bin/python"), "");
         let settings = format!("home = /usr/bin\nversion = 3.11.7\n{more}");
         self.file(&format!("{name}/pyvenv.cfg"), &settings);
     }
 
-    fn package(&self, site: &str, name: &str, version: &str) {
+    pub(crate) fn package(&self, site: &str, name: &str, version: &str) {
         let info = format!("{site}/{}-{version}.dist-info", name.replace('-', "_"));
         let text =
             format!("Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n\nVersion: 9\n");
         self.file(&format!("{info}/METADATA"), &text);
     }
 
-    fn cutile(&self, venv: &str, releases: [&str; 3]) {
+    pub(crate) fn cutile(&self, venv: &str, releases: [&str; 3]) {
         let site = format!("{venv}/lib/python3.11/site-packages");
         self.package(&site, "cuda-tile", "1.7.0");
         for (name, release) in compiler::PACKAGES.into_iter().zip(releases) {
@@ -59,24 +60,28 @@ impl World {
         }
     }
 
-    fn look(&self) -> Found {
+    pub(crate) fn look(&self) -> Found {
         let managed = Managed::in_cache(&self.at("cache"));
-        let variables = |name: &str| {
-            let found = self.variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| value.clone())
-        };
-        Found::look(None, self.folder.path(), &managed, &variables)
+        Found::look(None, self.folder.path(), &managed, &|name| {
+            self.variable(name)
+        })
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        let found = self.variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.clone())
     }
 
     fn root_of(&self, environment: &Environment) -> (PathBuf, Option<&'static str>) {
-        environment.compiler.as_ref().unwrap().root_in(&|name| {
-            let found = self.variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| value.clone())
-        })
+        environment
+            .compiler
+            .as_ref()
+            .unwrap()
+            .root_in(&|name| self.variable(name))
     }
 }
 
-const SAME: [&str; 3] = ["13.4.92", "13.4.92", "13.4.80"];
+pub(crate) const SAME: [&str; 3] = ["13.4.92", "13.4.92", "13.4.80"];
 
 #[test]
 fn a_complete_environment_of_the_project() {
