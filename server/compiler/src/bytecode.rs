@@ -17,12 +17,15 @@ const STRINGS: u8 = 1;
 const DEBUG: u8 = 3;
 /// The sections' numbers have a bit for "an alignment follows".
 const ALIGNED: u8 = 0x80;
+const FILE: u8 = 2;
 const LOCATION: u8 = 4;
+const FUNCTION: u8 = 5;
 const CALL_SITE: u8 = 6;
 /// Calls within calls that a location is followed through.
 const DEEPEST: usize = 64;
 
-/// A hash of the program: of everything except its debug section.
+/// A hash of the program: of everything except its debug section, and except the names of files and
+/// functions with lines in them (`row@kernels:4:1`) that only this section refers to.
 ///
 /// What is not understood is hashed whole, which only costs a compile.
 #[must_use]
@@ -31,10 +34,18 @@ pub fn program_hash(bytecode: &[u8]) -> [u8; 32] {
     match sections(bytecode) {
         Some(sections) => {
             hash.update(&bytecode[..HEADER]);
+            let strings = strings_that_count(&sections);
             for (id, data) in sections.iter().filter(|(id, _)| *id != DEBUG) {
+                let parts = match (&strings, *id) {
+                    (Some(strings), STRINGS) => strings.as_slice(),
+                    _ => std::slice::from_ref(data),
+                };
                 hash.update([*id]);
-                hash.update((data.len() as u64).to_le_bytes());
-                hash.update(data);
+                hash.update((parts.len() as u64).to_le_bytes());
+                for part in parts {
+                    hash.update((part.len() as u64).to_le_bytes());
+                    hash.update(part);
+                }
             }
         }
         None => hash.update(bytecode),
@@ -49,25 +60,61 @@ pub fn places(bytecode: &[u8]) -> Vec<Site> {
     read_places(bytecode).unwrap_or_default()
 }
 
-fn read_places(bytecode: &[u8]) -> Option<Vec<Site>> {
-    let sections = sections(bytecode)?;
-    let section = |id| {
-        sections
-            .iter()
-            .find(|(i, _)| *i == id)
-            .map(|(_, data)| *data)
-    };
-    let strings = Reader::new(section(STRINGS)?).table()?;
-    let mut debug = Reader::new(section(DEBUG)?);
+/// The strings, those that only say where something stands empty.
+fn strings_that_count<'a>(sections: &[(u8, &'a [u8])]) -> Option<Vec<&'a [u8]>> {
+    let mut strings = Reader::new(section(STRINGS, sections)?).table()?;
+    let (_, attributes) = debug(sections)?;
+    for attribute in attributes {
+        let (tag, rest) = attribute.split_first()?;
+        let mut rest = Reader::new(rest);
+        let named = match *tag {
+            FILE => [rest.varint()?, rest.varint()?],
+            LOCATION => {
+                rest.varint()?;
+                let file = rest.varint()?;
+                [file, file]
+            }
+            FUNCTION => {
+                rest.varint()?;
+                rest.varint()?;
+                [rest.varint()?, rest.varint()?]
+            }
+            _ => continue,
+        };
+        for string in named {
+            // Plain names may be of use to the program too: that of the kernel is its symbol.
+            let string = strings.get_mut(string)?;
+            if string.iter().any(|byte| b"@/.".contains(byte)) {
+                *string = &[];
+            }
+        }
+    }
+    Some(strings)
+}
+
+/// The number of each operation's attribute, and the attributes.
+fn debug<'a>(sections: &[(u8, &'a [u8])]) -> Option<(&'a [[u8; 8]], Vec<&'a [u8]>)> {
+    let mut debug = Reader::new(section(DEBUG, sections)?);
     let functions = debug.varint()?;
     debug.align(4)?;
     debug.take(functions.checked_mul(4)?)?;
     let operations = debug.varint()?;
     debug.align(8)?;
     let indices = debug.take(operations.checked_mul(8)?)?;
-    let attributes = debug.table()?;
+    Some((indices.as_chunks::<8>().0, debug.table()?))
+}
+
+fn section<'a>(wanted: u8, sections: &[(u8, &'a [u8])]) -> Option<&'a [u8]> {
+    let found = sections.iter().find(|(id, _)| *id == wanted);
+    found.map(|(_, data)| *data)
+}
+
+fn read_places(bytecode: &[u8]) -> Option<Vec<Site>> {
+    let sections = sections(bytecode)?;
+    let strings = Reader::new(section(STRINGS, &sections)?).table()?;
+    let (indices, attributes) = debug(&sections)?;
     let mut places = Vec::new();
-    for index in indices.as_chunks::<8>().0 {
+    for index in indices {
         let index = usize::try_from(u64::from_le_bytes(*index)).ok()?;
         follow(index, &attributes, &strings, &mut places, 0);
     }
@@ -210,6 +257,10 @@ mod tests {
 
     /// Two operations: one in a helper on `line`, called on line 9, and one without a place.
     fn bytecode(code: &[u8], line: u8) -> Vec<u8> {
+        with_names(code, line, b"/a/k.py", b"k")
+    }
+
+    fn with_names(code: &[u8], line: u8, path: &[u8], name: &[u8]) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
         file.extend([13, 4, 0, 0]);
         section(2, code, &mut file);
@@ -217,13 +268,13 @@ mod tests {
         debug.resize(16, 0xcb);
         debug.extend(3_u64.to_le_bytes());
         debug.extend(0_u64.to_le_bytes());
-        table(
-            &[&[4, 1, 1, line, 4], &[4, 1, 1, 9, 0], &[6, 1, 2]],
-            &mut debug,
-        );
+        let function = [5, 4, line, 0, 2, 4, line];
+        let attributes: [&[u8]; 4] = [&[4, 1, 1, line, 4], &[4, 1, 1, 9, 0], &[6, 1, 2], &function];
+        table(&attributes, &mut debug);
         section(DEBUG, &debug, &mut file);
         let mut strings = Vec::new();
-        table(&[b"name", b"/a/k.py"], &mut strings);
+        let linkage = format!("row@k:{line}:1");
+        table(&[name, path, linkage.as_bytes()], &mut strings);
         section(STRINGS, &strings, &mut file);
         file.push(0);
         file
@@ -242,6 +293,14 @@ mod tests {
     fn lines_do_not_count_and_code_does() {
         let before = program_hash(&bytecode(b"code", 5));
         assert_eq!(program_hash(&bytecode(b"code", 6)), before);
+        assert_eq!(
+            program_hash(&with_names(b"code", 5, b"/b/other.py", b"k")),
+            before
+        );
+        assert_ne!(
+            program_hash(&with_names(b"code", 5, b"/a/k.py", b"m")),
+            before
+        );
         assert_ne!(program_hash(&bytecode(b"cope", 5)), before);
         assert_ne!(program_hash(b"no bytecode"), program_hash(b"none either"));
         assert_eq!(super::places(b"no bytecode"), []);
