@@ -93,7 +93,10 @@ fn strings_that_count<'a>(sections: &[(u8, &'a [u8])]) -> Option<Vec<&'a [u8]>> 
 }
 
 /// The number of each operation's attribute, and the attributes.
-fn debug<'a>(sections: &[(u8, &'a [u8])]) -> Option<(&'a [[u8; 8]], Vec<&'a [u8]>)> {
+type Debug<'a> = (&'a [[u8; 8]], Vec<&'a [u8]>);
+
+/// Reads the debug section.
+fn debug<'a>(sections: &[(u8, &'a [u8])]) -> Option<Debug<'a>> {
     let mut debug = Reader::new(section(DEBUG, sections)?);
     let functions = debug.varint()?;
     debug.align(4)?;

@@ -22,7 +22,7 @@ fn worker(body: &str, folder: &tempfile::TempDir) -> Worker {
         time: Duration::from_secs(1),
         ..Limits::default()
     };
-    Worker::new(environment(&python), folder.path(), limits).unwrap()
+    Worker::new(environment(&python), folder.path(), limits).expect("a worker")
 }
 
 fn problem(kind: &str) -> String {

@@ -71,7 +71,13 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         }
     }
     let toolchain = repo
-        .cargo(&["test", "--package", "tileperf-compiler", "--test", "toolchain"])
+        .cargo(&[
+            "test",
+            "--package",
+            "tileperf-compiler",
+            "--test",
+            "toolchain",
+        ])
         .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
     checks.counted("from text to machine code", &toolchain, count::cargo_test)?;
     let tests = repo

@@ -10,7 +10,6 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use serde::Deserialize;
 
-use crate::cubin::{self, Cubin};
 use crate::environment::Variables;
 use crate::remarks::Remarks;
 
@@ -207,26 +206,15 @@ impl CacheDb {
         Ok(typed.collect())
     }
 
-    /// The compiled program of a row, and what it takes if that can be read; `None` if cuTile has
+    /// The compiled program of a row, for [`cubin::read`](crate::cubin::read); `None` if cuTile has
     /// dropped it meanwhile.
     ///
     /// # Errors
     /// [`Error`].
-    pub fn program(
-        &self,
-        key: &str,
-    ) -> Result<Option<(Vec<u8>, Result<Cubin, cubin::Error>)>, Error> {
+    pub fn program(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
         let query = "SELECT blob FROM cache WHERE key = ?1 AND length(blob) <= ?2";
-        let blob = self
-            .connection
-            .query_row(query, (key, LARGEST_PROGRAM), |row| row.get(0));
-        let blob: Option<Vec<u8>> = blob
-            .optional()
-            .map_err(|error| explain(&self.path, &error))?;
-        Ok(blob.map(|bytes| {
-            let facts = cubin::read(&bytes);
-            (bytes, facts)
-        }))
+        let blob = (self.connection).query_row(query, (key, LARGEST_PROGRAM), |row| row.get(0));
+        blob.optional().map_err(|error| explain(&self.path, &error))
     }
 }
 

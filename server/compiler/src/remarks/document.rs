@@ -23,9 +23,7 @@ pub(super) struct Document {
 /// The documents of a file, each once; `None` for one that cannot be read.
 pub(super) fn documents(yaml: &str) -> impl Iterator<Item = Option<Document>> {
     let mut seen = HashSet::new();
-    split(yaml)
-        .filter(move |text| seen.insert(*text))
-        .map(|text| read(text))
+    split(yaml).filter(move |text| seen.insert(*text)).map(read)
 }
 
 /// Cuts before every line that begins with `---`.

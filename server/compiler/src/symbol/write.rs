@@ -71,11 +71,14 @@ fn int(value: i64) -> String {
     value.to_string().replace('-', "_")
 }
 
+/// What is known of an axis in one respect: a letter and a number.
+type Known = fn(&Axis) -> Option<(char, i64)>;
+
 /// The predicates, those that are true of the same axes together, by the axes' mask. Among them, the
 /// order is by letter, then by the first axis: that of cuTile.
 fn by_mask(axes: &[Axis]) -> Vec<(u128, String)> {
     let mut predicates: Vec<(String, u128)> = Vec::new();
-    let of: [fn(&Axis) -> Option<(char, i64)>; 5] = [
+    let of: [Known; 5] = [
         |axis| axis.shape.map(|n| ('s', n)),
         |axis| (axis.shape_divisor != 1).then_some(('i', axis.shape_divisor)),
         |axis| axis.stride.map(|n| ('t', n)),
