@@ -27,7 +27,7 @@ pub(super) fn prove(repo: &Repo) -> anyhow::Result<Evidence> {
     };
     Ok(Evidence {
         title: "Resources and names of compiled kernels",
-        about: "The kernels of tests/compiler and tests/compiler_claims are compiled for four architectures. \
+        about: "The kernels of tests/compiler_claims are compiled for four architectures. \
                 Registers, stack and\nshared memory that tileperf reads from the cubin are compared with \
                 `cuobjdump -res-usage`; threads and cluster with\nwhat the PTX in the cubin asks for. Then \
                 2,000 random signatures: the name that cuda.tile gives each is taken apart,\ncompared \

@@ -107,10 +107,9 @@ pub(crate) fn compare_cubins(repo: &Repo, every: u32) -> anyhow::Result<Tool> {
     let folder = cuobjdump.parent().and_then(|bin| bin.parent());
     let folder = folder.unwrap_or(&cuobjdump);
     Ok((repo.tool(TILE_COMPILER.python(repo)?))
-        .arg("tests/compiler/compare_cubins.py")
+        .arg("tests/claims/compare_cubins.py")
         .arg(repo.debug_binary("compiler-probe"))
         .arg(folder)
-        .arg("tests/compiler/kernels.py")
         .args(claims(repo)?)
         .args(["--every", &every.to_string()])
         .env("PYTHONDONTWRITEBYTECODE", "1"))
@@ -122,7 +121,7 @@ pub(crate) fn compare_cubins(repo: &Repo, every: u32) -> anyhow::Result<Tool> {
 /// The Python environment cannot be made.
 pub(crate) fn compare_symbols(repo: &Repo) -> anyhow::Result<Tool> {
     Ok((repo.tool(TILE_COMPILER.python(repo)?))
-        .arg("tests/compiler/compare_symbols.py")
+        .arg("tests/claims/compare_symbols.py")
         .arg(repo.debug_binary("compiler-probe"))
         .env("PYTHONDONTWRITEBYTECODE", "1"))
 }

@@ -44,7 +44,9 @@ def array(rng: random.Random) -> ArrayConstraint:
         index_dtype=rng.choice([ct.int32, ct.int32, ct.uint32, ct.int64]),
         stride_constant=stride,
         stride_divisible_by=[rng.choice([1, 2, 16]) if f else 1 for f in free],
-        stride_lower_bound_incl=[rng.choice([None, 0, -7]) if f else None for f in free],
+        stride_lower_bound_incl=[
+            rng.choice([None, 0, -7]) if f else None for f in free
+        ],
         shape_constant=[rng.choice([None, None, 1, 4096]) for _ in range(ndim)],
         shape_divisible_by=[rng.choice([1, 1, 8, 128]) for _ in range(ndim)],
         base_addr_divisible_by=rng.choice([1, 4, 16, 128]),
@@ -72,7 +74,9 @@ def parameter(rng: random.Random, depth: int = 0) -> Any:
         case 4:
             groups = rng.sample(["red", "green"], rng.randrange(2))
             aliased = rng.random() < 0.3
-            return ListConstraint(array(rng), alias_groups=groups, elements_may_alias=aliased)
+            return ListConstraint(
+                array(rng), alias_groups=groups, elements_may_alias=aliased
+            )
         case _:
             items = [parameter(rng, depth + 1) for _ in range(rng.randrange(4))]
             return TupleConstraint(items)
@@ -110,7 +114,10 @@ def plain(constraint: Any) -> Any:
                 "element": element,
             }
         case TupleConstraint():
-            return {"kind": "tuple", "items": [plain(item) for item in constraint.items]}
+            return {
+                "kind": "tuple",
+                "items": [plain(item) for item in constraint.items],
+            }
         case ScalarConstraint():
             return {"kind": "scalar", "dtype": str(constraint.dtype)}
     value = constraint.value
@@ -141,7 +148,9 @@ def main(probe: str) -> int:
         convention = rng.choice(["cutile_python_v1", "cutile_python_v2"])
         try:
             constraints = [parameter(rng) for _ in range(rng.randrange(6))]
-            signature = KernelSignature(constraints, getattr(CallingConvention, convention)())
+            signature = KernelSignature(
+                constraints, getattr(CallingConvention, convention)()
+            )
             function = rng.choice(FUNCTIONS)
             symbol = signature.with_mangled_symbol(function).symbol
         except (ValueError, AssertionError):
@@ -150,14 +159,22 @@ def main(probe: str) -> int:
             continue
         made.append((function, symbol, signature))
     names = "".join(f"{symbol}\n" for _, symbol, _ in made)
-    said = subprocess.run([probe, "symbols"], input=names, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [probe, "symbols"], input=names, capture_output=True, text=True, check=True
+    )
     wrong = 0
-    for (function, symbol, signature), line in zip(made, said.stdout.splitlines(), strict=True):
+    for (function, symbol, signature), line in zip(
+        made, said.stdout.splitlines(), strict=True
+    ):
         answer = json.loads(line)
         read = answer.get("symbol", {})
         expected = [plain(constraint) for constraint in signature.parameters]
         same = without_groups(read.get("params")) == expected
-        if answer.get("again") != symbol or read.get("function") != function or not same:
+        if (
+            answer.get("again") != symbol
+            or read.get("function") != function
+            or not same
+        ):
             wrong += 1
             print(f"{symbol}\n  {line}\n  {json.dumps(expected)}")
     print(f"{len(made)} names compared, {wrong} differ")

@@ -17,10 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from check_claims import Claim, claims, load, signature
 from cuda.tile.compilation import KernelSignature, demangle_kernel_name, export_kernel
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "claims"))
-from check_claims import Claim, claims, load, signature  # noqa: E402
 
 ARCHS = ("sm_80", "sm_90", "sm_100", "sm_120")
 
@@ -75,7 +73,9 @@ def asked_for_in_ptx(cubin: Path) -> dict[str, int]:
     return found
 
 
-def differences(arch: str, facts: dict[str, Any], cubin: Path, cuobjdump: Path) -> list[str]:
+def differences(
+    arch: str, facts: dict[str, Any], cubin: Path, cuobjdump: Path
+) -> list[str]:
     """What is not as NVIDIA's own tools say."""
     if "error" in facts:
         return [facts["error"]]
@@ -83,7 +83,9 @@ def differences(arch: str, facts: dict[str, Any], cubin: Path, cuobjdump: Path) 
     if facts["cubin"]["sm"] != int(arch.removeprefix("sm_")):
         wrong.append(f"compiled for {arch}, read as sm_{facts['cubin']['sm']}")
     expected = said_by_cuobjdump(cuobjdump, cubin)
-    kernels = {kernel["symbol"]: kernel["resources"] for kernel in facts["cubin"]["kernels"]}
+    kernels = {
+        kernel["symbol"]: kernel["resources"] for kernel in facts["cubin"]["kernels"]
+    }
     if kernels.keys() != expected.keys():
         wrong.append(f"kernels {sorted(kernels)}, not {sorted(expected)}")
     asked = asked_for_in_ptx(cubin)
@@ -99,8 +101,12 @@ def main() -> int:
     """Compile, compare, print a line for each difference and a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("probe", type=Path, help="compiler-probe of server/compiler")
-    parser.add_argument("cuobjdump", type=Path, help="the program, or a folder to find it in")
-    parser.add_argument("claims", type=Path, nargs="+", help="files of tests/compiler_claims")
+    parser.add_argument(
+        "cuobjdump", type=Path, help="the program, or a folder to find it in"
+    )
+    parser.add_argument(
+        "claims", type=Path, nargs="+", help="files of tests/compiler_claims"
+    )
     parser.add_argument("--every", type=int, default=1, help="only every n-th kernel")
     options = parser.parse_args()
     cuobjdump = options.cuobjdump
@@ -123,7 +129,9 @@ def main() -> int:
                 if not compile_for(claim, arch, folder / "modules", out):
                     continue
                 command = [str(options.probe), "cubin", str(out)]
-                said = subprocess.run(command, capture_output=True, text=True, check=True)
+                said = subprocess.run(
+                    command, capture_output=True, text=True, check=True
+                )
                 facts = json.loads(said.stdout)
                 for difference in differences(arch, facts, out, cuobjdump):
                     wrong += 1
@@ -142,6 +150,7 @@ def print_table(table: dict[str, list[dict[str, Any]]]) -> None:
     print("| | cubins | registers | with stack | shared memory | threads | cluster |")
     print("|---|---|---|---|---|---|---|")
     for arch, all_resources in table.items():
+
         def values(key: str, of: list[dict[str, Any]] = all_resources) -> list[int]:
             return sorted({resources[key] for resources in of})
 

@@ -1,6 +1,6 @@
 """Kernels that take much of a GPU: shared memory, tensor cores, stack, clusters, many registers.
 
-In the form of tests/compiler_claims, which tests/claims/check_claims.py explains.
+What tileperf reads from their cubins is compared with cuobjdump (tests/claims/compare_cubins.py).
 """
 
 import cuda.tile as ct
