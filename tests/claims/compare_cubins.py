@@ -141,7 +141,7 @@ def main() -> int:
                     table[arch].append(facts["cubin"]["kernels"][0]["resources"])
     print_table(table)
     total = sum(map(len, table.values()))
-    print(f"{total} cubins of {len(kernels)} kernels compared, {wrong} differences")
+    print(f"\n{total} cubins of {len(kernels)} kernels compared, {wrong} differences")
     return 1 if wrong or not total else 0
 
 
