@@ -198,6 +198,8 @@ impl Managed {
             "ReadTimeoutError",
             "ProxyError",
             "SSLError",
+            // An index that was reached has some versions of these packages, if not the right ones.
+            "(from versions: none)",
         ];
         if let Some(line) = line_with(&network) {
             return InstallError::NoNetwork(line);
