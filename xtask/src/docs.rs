@@ -18,10 +18,11 @@ pub(crate) struct DocsArgs {
 }
 
 /// The files that are generated, or have generated parts.
-pub(crate) const GENERATED: [&str; 4] = [
+pub(crate) const GENERATED: [&str; 5] = [
     "docs/knobs.md",
     "docs/rules.md",
     "docs/settings.md",
+    "docs/troubleshooting.md",
     "package.json",
 ];
 

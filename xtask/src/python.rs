@@ -38,6 +38,12 @@ pub(crate) const TILE_COMPILER: Venv = Venv {
     requirements: &["cuda-tile[tileiras]==1.7.0"],
 };
 
+/// NVIDIA's reader of compiled kernels.
+pub(crate) const CUOBJDUMP: Venv = Venv {
+    name: "cuobjdump",
+    requirements: &["nvidia-cuda-cuobjdump==13.5.37"],
+};
+
 /// cuTile's Python package, to compare the tables of its names with. No GPU is needed.
 pub(crate) const CUDA_TILE: Venv = Venv {
     name: "cuda-tile",

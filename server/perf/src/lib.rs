@@ -18,7 +18,6 @@ pub mod journal;
 pub mod lock;
 mod patch;
 pub mod plan;
-pub mod python;
 pub mod readings;
 pub mod records;
 pub mod report;

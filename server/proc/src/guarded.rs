@@ -34,6 +34,7 @@ pub fn guard_with_this_program() {
 }
 
 pub(crate) type OnLine = Box<dyn FnMut(Stream, &str) + Send>;
+pub(crate) type OnBytes = Box<dyn FnMut(Stream, &[u8]) + Send>;
 
 /// A program to be run under a guard; see the crate's documentation.
 ///
@@ -47,6 +48,7 @@ pub struct Guarded {
     pub(crate) stdin: Vec<u8>,
     pub(crate) keep: (usize, usize),
     pub(crate) on_line: Option<OnLine>,
+    pub(crate) on_bytes: Option<OnBytes>,
     pub(crate) tokens: Vec<CancelToken>,
 }
 
@@ -62,6 +64,7 @@ impl Guarded {
             stdin: Vec::new(),
             keep: (256 << 10, 768 << 10),
             on_line: None,
+            on_bytes: None,
             tokens: Vec::new(),
         }
     }
@@ -120,6 +123,15 @@ impl Guarded {
         self
     }
 
+    /// Keeps its standard input open for [`Running::write`]. It ends with the program: closing it
+    /// alone is not possible, because the same connection keeps the tree alive.
+    #[must_use]
+    pub fn interactive(mut self) -> Self {
+        self.stdin = Vec::new();
+        self.orders.stdin_bytes = u64::MAX;
+        self
+    }
+
     /// Keeps at most the first `head` and the last `tail` bytes of each output (256 and 768 KiB).
     #[must_use]
     pub fn keep_output(mut self, head: usize, tail: usize) -> Self {
@@ -132,6 +144,14 @@ impl Guarded {
     #[must_use]
     pub fn on_line(mut self, each: impl FnMut(Stream, &str) + Send + 'static) -> Self {
         self.on_line = Some(Box::new(each));
+        self
+    }
+
+    /// Calls `each` with output as it comes, cut wherever reads fell, beside capturing it: for a
+    /// program whose lines are of any length. It runs on the thread that reads.
+    #[must_use]
+    pub fn on_bytes(mut self, each: impl FnMut(Stream, &[u8]) + Send + 'static) -> Self {
+        self.on_bytes = Some(Box::new(each));
         self
     }
 
@@ -281,6 +301,25 @@ impl Running {
     /// Ends the tree. Returns at once; [`wait`](Self::wait) returns when it is gone.
     pub fn cancel(&self) {
         self.leash.release();
+    }
+
+    /// Writes to the standard input of an [`interactive`](Guarded::interactive) program. Waits while
+    /// the guard takes nothing; the guard always takes, and buffers what the program does not read.
+    ///
+    /// # Errors
+    /// The tree has ended or is being ended.
+    #[cfg(unix)]
+    pub fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
+        crate::pump::write_all(&self.leash, bytes)
+    }
+
+    /// Fails: this platform has no guard.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(unix))]
+    pub fn write(&self, _bytes: &[u8]) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
     }
 
     /// Whether the tree has ended, so that [`wait`](Self::wait) returns at once.

@@ -51,6 +51,7 @@ mod cancel;
 mod guarded;
 mod outcome;
 mod output;
+pub mod python;
 mod wire;
 
 #[cfg(unix)]

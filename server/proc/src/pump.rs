@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::cancel::Leash;
 use crate::guard::{send, sweep};
-use crate::guarded::{Detached, Guarded, OnLine};
+use crate::guarded::{Detached, Guarded, OnBytes, OnLine};
 use crate::outcome::{Ended, Error, Report};
 use crate::output::{Captured, Lines, Stream};
 use crate::wire::{Orders, REAP_LIMIT, Word};
@@ -50,7 +50,12 @@ impl Output {
     }
 
     /// Reads once; the caller knows that there is something.
-    fn read(&mut self, buffer: &mut [u8], on_line: &mut Option<OnLine>) {
+    fn read(
+        &mut self,
+        buffer: &mut [u8],
+        on_line: &mut Option<OnLine>,
+        on_bytes: &mut Option<OnBytes>,
+    ) {
         let Some(pipe) = &self.pipe else { return };
         let mut emit = |line: &str| {
             if let Some(on_line) = on_line {
@@ -64,6 +69,9 @@ impl Output {
                 self.lines.finish(&mut emit);
             }
             Ok(count) => {
+                if let Some(on_bytes) = on_bytes {
+                    on_bytes(self.which, &buffer[..count]);
+                }
                 self.kept.push(&buffer[..count]);
                 self.lines.push(&buffer[..count], &mut emit);
             }
@@ -83,6 +91,7 @@ pub(crate) struct Pump {
     stdin_sent: usize,
     outputs: [Output; 2],
     on_line: Option<OnLine>,
+    on_bytes: Option<OnBytes>,
     said: Vec<u8>,
     ended: Option<Word>,
 }
@@ -113,6 +122,7 @@ impl Pump {
                 Output::new(Stream::Stderr, stderr, guarded.keep),
             ],
             on_line: guarded.on_line.take(),
+            on_bytes: guarded.on_bytes.take(),
             said: Vec::new(),
             ended: None,
             orders: guarded.orders,
@@ -150,7 +160,7 @@ impl Pump {
             }
             for (output, ready) in self.outputs.iter_mut().zip(ready.outputs) {
                 if ready {
-                    output.read(&mut buffer, &mut self.on_line);
+                    output.read(&mut buffer, &mut self.on_line, &mut self.on_bytes);
                 }
             }
             if self.leash.released() && released_at.is_none() {
@@ -438,6 +448,24 @@ fn reap_later(guard: &Child) {
     let _ = std::thread::Builder::new()
         .name("guard-reaper".to_owned())
         .spawn(wait);
+}
+
+/// Sends all of `bytes` to a guard, which passes them on to its program.
+pub(crate) fn write_all(leash: &Leash, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        if leash.released() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        match send(leash.link.as_fd(), bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => {
+                poll(&mut [PollFd::new(&leash.link, PollFlags::OUT)], TICK);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Polls; an interruption counts as nothing being ready.

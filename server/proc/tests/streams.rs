@@ -136,3 +136,36 @@ fn a_panicking_callback_ends_the_tree() {
     #[cfg(target_os = "linux")]
     mark.assert_all_gone();
 }
+
+#[test]
+fn a_conversation_of_any_length_of_lines() {
+    let (send, receive) = mpsc::channel();
+    let running = guarded("cat")
+        .interactive()
+        .keep_output(0, 0)
+        .on_bytes(move |stream, bytes| {
+            assert_eq!(stream, Stream::Stdout);
+            let _ = send.send(bytes.to_vec());
+        })
+        .grace(Duration::ZERO)
+        .spawn()
+        .unwrap();
+    for length in [1, 70_000, 3_000_000] {
+        let question = vec![b'a'; length];
+        running.write(&question).unwrap();
+        let mut answer = Vec::new();
+        while answer.len() < length {
+            answer.extend(receive.recv_timeout(support::PATIENCE).unwrap());
+        }
+        assert!(answer == question, "changed on the way");
+    }
+    let asked = Instant::now();
+    running.cancel();
+    assert!(running.write(b"too late").is_err());
+    assert_eq!(running.wait().unwrap().ended, Ended::Cancelled);
+    assert!(
+        asked.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        asked.elapsed()
+    );
+}

@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let documents = json!({
         "docs/knobs.md": tileperf_analysis::knobs::markdown(),
         "docs/rules.md": tileperf_analysis::rules::markdown(),
+        "docs/troubleshooting.md": tileperf_compiler::doctor::symptoms::markdown(),
         "docs/settings.md": tileperf_engine::settings::markdown(),
         "package.json": manifest::updated(&package)?,
     });

@@ -7,6 +7,7 @@ mod accuracy;
 mod incremental;
 mod machine;
 mod perf;
+mod resources;
 
 use std::fs;
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ enum Name {
     PerfKill,
     /// The experiment loop's verdicts on candidates whose worth is known.
     PerfVerdicts,
+    /// What is read from compiled kernels against cuobjdump and cuda.tile.
+    Resources,
 }
 
 /// A proof as it is written down.
@@ -67,6 +70,7 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
         Name::Incremental => ("incremental", incremental::prove(repo)?),
         Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
         Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),
+        Name::Resources => ("resources", resources::prove(repo)?),
     };
     let conditions = machine::describe(repo, &before)?;
     let Evidence {

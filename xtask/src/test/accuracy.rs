@@ -11,7 +11,7 @@ use anyhow::bail;
 use super::checks::Checks;
 use super::{Part, count, rust};
 use crate::debian::Need;
-use crate::python::{CUDA_TILE, PLAIN, TILE_COMPILER};
+use crate::python::{CUDA_TILE, CUOBJDUMP, PLAIN, TILE_COMPILER};
 use crate::repo::Repo;
 use crate::tool::{Done, Tool};
 
@@ -61,6 +61,25 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         .args(claims(repo)?)
         .env("PYTHONDONTWRITEBYTECODE", "1");
     checks.step("what rules claim of the compiler", &claims)?;
+    for (name, comparison) in [
+        ("cubins against cuobjdump", compare_cubins(repo, TWENTIETH)?),
+        ("kernel names against cuda.tile", compare_symbols(repo)?),
+    ] {
+        if let Some(done) = checks.step(name, &comparison)? {
+            let last = done.stdout.lines().last().unwrap_or_default();
+            println!("    {last}");
+        }
+    }
+    let toolchain = repo
+        .cargo(&[
+            "test",
+            "--package",
+            "tileperf-compiler",
+            "--test",
+            "toolchain",
+        ])
+        .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
+    checks.counted("from text to machine code", &toolchain, count::cargo_test)?;
     let tests = repo
         .cargo(&["test", "--workspace", "--lib", "--"])
         .args(TESTS_ON_PUBLIC_FILES)
@@ -74,6 +93,37 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
     };
     checks.counted("random edits and names on public files", &tests, all_ran)?;
     Ok(())
+}
+
+/// Every test run compares so many of the kernels; `cargo xtask evidence resources` all.
+const TWENTIETH: u32 = 20;
+
+/// Compares what is read from cubins with cuobjdump, of every `every`th kernel.
+///
+/// # Errors
+/// A Python environment cannot be made.
+pub(crate) fn compare_cubins(repo: &Repo, every: u32) -> anyhow::Result<Tool> {
+    let cuobjdump = CUOBJDUMP.python(repo)?;
+    let folder = cuobjdump.parent().and_then(|bin| bin.parent());
+    let folder = folder.unwrap_or(&cuobjdump);
+    Ok((repo.tool(TILE_COMPILER.python(repo)?))
+        .arg("tests/claims/compare_cubins.py")
+        .arg(repo.debug_binary("compiler-probe"))
+        .arg(folder)
+        .args(claims(repo)?)
+        .args(["--every", &every.to_string()])
+        .env("PYTHONDONTWRITEBYTECODE", "1"))
+}
+
+/// Compares names of random signatures with cuda.tile.
+///
+/// # Errors
+/// The Python environment cannot be made.
+pub(crate) fn compare_symbols(repo: &Repo) -> anyhow::Result<Tool> {
+    Ok((repo.tool(TILE_COMPILER.python(repo)?))
+        .arg("tests/claims/compare_symbols.py")
+        .arg(repo.debug_binary("compiler-probe"))
+        .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
 /// The packages under the names that labels use: those of their modules.

@@ -8,12 +8,14 @@ mod check;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod explain;
 mod facts;
 mod facts_text;
 mod lsp;
 mod paths;
 mod perf;
+mod toolchain;
 mod workspace;
 
 use std::io;
@@ -42,6 +44,8 @@ enum Command {
     Facts(facts::FactsArgs),
     Check(check::CheckArgs),
     Explain(explain::ExplainArgs),
+    Doctor(doctor::DoctorArgs),
+    Toolchain(toolchain::ToolchainArgs),
     Demo(demo::DemoArgs),
     Perf(perf::PerfArgs),
     Config(config::ConfigArgs),
@@ -91,6 +95,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Facts(args) => facts::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Toolchain(args) => toolchain::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Perf(args) => perf::run(&args),
         Command::Config(args) => config::run(&args),

@@ -6,8 +6,8 @@ use anyhow::Context;
 use tileperf_engine::{Engine, PerfTarget};
 use tileperf_perf::command;
 use tileperf_perf::plan::{PlaceChoice, Plan};
-use tileperf_perf::python;
 use tileperf_perf::verdict::Goal;
+use tileperf_proc::python;
 
 /// What the command line says about a session.
 #[derive(Debug, Clone, Default)]

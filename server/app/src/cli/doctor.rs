@@ -1,0 +1,88 @@
+//! `tileperf doctor`: whether what compiling and measuring needs is there and fits together.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use tileperf_compiler::doctor::{self, Check, Status};
+use tileperf_compiler::environment::{Found, Managed};
+
+use super::workspace::{self, SettingsArgs};
+use crate::dirs;
+
+/// Look at Python, cuda-tile, its compiler, the driver and the cache, and say what to do.
+///
+/// Nothing of the project is run. Exits with 1 if something does not work.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// A folder or file of the project to look at.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+
+    /// How to print what was found.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line a check, and its cure below it.
+    Text,
+    /// One JSON object a check.
+    Json,
+}
+
+/// Runs `tileperf doctor`.
+pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    let root = workspace::root_of(&workspace::existing(&args.path)?);
+    let (engine, problems) = workspace::engine(vec![root.clone()], &args.settings, false);
+    for problem in &problems {
+        tracing::warn!("{problem}");
+    }
+    let variables = |name: &str| std::env::var_os(name);
+    let managed = Managed::in_cache(&dirs::cache()?);
+    let python = engine.settings().python_path.clone();
+    let found = Found::look(python.as_deref(), &root, &managed, &variables);
+    let devices = tileperf_gpu::devices()
+        .map(|gpus| gpus.iter().map(tileperf_gpu::Gpu::label).collect())
+        .map_err(|none| none.to_string());
+    let checks = doctor::examine(&found, &managed, &devices, &variables);
+    print(&checks, args.format)?;
+    let works = checks.iter().all(|check| check.status < Status::Problem);
+    Ok(if works {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn print(checks: &[Check], format: Format) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for check in checks {
+        if format == Format::Json {
+            let (name, status, found, cure) = (check.name, check.status, &check.found, &check.cure);
+            let line = json!({
+                "schema": "tileperf.doctor/1", "name": name, "status": status, "found": found,
+                "cure": cure,
+            });
+            writeln!(out, "{line}")?;
+            continue;
+        }
+        let word = match check.status {
+            Status::Ok => "ok",
+            Status::Note => "note",
+            Status::Warning => "warning",
+            Status::Problem => "PROBLEM",
+        };
+        writeln!(out, "{word:8} {:20} {}", check.name, check.found)?;
+        if let Some(cure) = &check.cure {
+            writeln!(out, "{:29} -> {cure}", "")?;
+        }
+    }
+    out.flush()
+}
