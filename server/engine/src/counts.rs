@@ -49,6 +49,18 @@ impl Engine {
 
     /// The space at `span` of a file, evaluated for each architecture of the settings.
     pub(crate) fn evaluated(&self, doc: &DocId, span: Span) -> Arc<ByArch> {
+        let workspace = OnceCell::new();
+        self.evaluated_by(&Evaluating::new(&workspace), doc, span)
+    }
+
+    /// The same, for one of several spaces: what the evaluator has seen of the files for one serves
+    /// for the next.
+    pub(crate) fn evaluated_by<'w>(
+        &'w self,
+        evaluating: &Evaluating<'w>,
+        doc: &DocId,
+        span: Span,
+    ) -> Arc<ByArch> {
         let index = self.shared.index_generation.load(Ordering::Acquire);
         let key = (doc.clone(), span);
         {
@@ -61,8 +73,8 @@ impl Engine {
                 return Arc::clone(&known.spaces);
             }
         }
-        let workspace = Workspace::new(&self.shared);
-        let spaces = Arc::new(self.evaluate(&workspace, doc, span));
+        let (workspace, evaluator) = evaluating.begin(&self.shared);
+        let spaces = Arc::new(self.evaluate(workspace, evaluator, doc, span));
         let known = Known {
             index,
             parses: workspace.parses(),
@@ -84,11 +96,16 @@ impl Engine {
         })
     }
 
-    fn evaluate(&self, workspace: &Workspace<'_>, doc: &DocId, span: Span) -> ByArch {
+    fn evaluate<'w>(
+        &self,
+        workspace: &'w Workspace<'w>,
+        evaluator: &Evaluator<'w>,
+        doc: &DocId,
+        span: Span,
+    ) -> ByArch {
         let Some(module) = workspace.number(doc) else {
             return Vec::new();
         };
-        let evaluator = Evaluator::new(workspace);
         let mut spaces = ByArch::new();
         for nearest in self.settings().evaluated_archs() {
             let arch = nearest.arch;
@@ -96,7 +113,7 @@ impl Engine {
             if let Some((_, same)) = spaces.first().filter(|(_, space)| !space.by_arch) {
                 let same = Arc::clone(same);
                 spaces.push((arch, same));
-            } else if let Some(space) = workspace.space(&evaluator, module, span, arch) {
+            } else if let Some(space) = workspace.space(evaluator, module, span, arch) {
                 spaces.push((arch, Arc::new(space)));
             }
         }
@@ -104,8 +121,29 @@ impl Engine {
     }
 }
 
+/// The evaluator with the workspace that it runs over, made when the first space is asked for.
+pub(crate) struct Evaluating<'w> {
+    workspace: &'w OnceCell<Workspace<'w>>,
+    evaluator: OnceCell<Evaluator<'w>>,
+}
+
+impl<'w> Evaluating<'w> {
+    pub(crate) fn new(workspace: &'w OnceCell<Workspace<'w>>) -> Self {
+        Self {
+            workspace,
+            evaluator: OnceCell::new(),
+        }
+    }
+
+    fn begin(&self, shared: &'w Shared) -> (&'w Workspace<'w>, &Evaluator<'w>) {
+        let workspace = self.workspace.get_or_init(|| Workspace::new(shared));
+        let evaluator = self.evaluator.get_or_init(|| Evaluator::new(workspace));
+        (workspace, evaluator)
+    }
+}
+
 /// The workspace as the evaluator sees it: files are parsed when it asks for them.
-struct Workspace<'s> {
+pub(crate) struct Workspace<'s> {
     shared: &'s Shared,
     docs: Vec<DocId>,
     numbers: BTreeMap<DocId, u32>,
@@ -148,7 +186,7 @@ impl<'s> Workspace<'s> {
     /// The space whose definition or list has this place in the file.
     fn space<'e>(
         &'e self,
-        evaluator: &'e Evaluator<'e>,
+        evaluator: &Evaluator<'e>,
         module: ModuleId,
         span: Span,
         arch: Arch,

@@ -12,14 +12,7 @@ use super::servers::{COUNT, Server};
 use super::session::Session;
 
 /// Ruff with all of its rules, reading every file again.
-const RUFF_CHECK: [&str; 6] = [
-    "check",
-    "--isolated",
-    "--select=ALL",
-    "--no-cache",
-    "--output-format=json-lines",
-    "--quiet",
-];
+const RUFF_CHECK: [&str; 4] = ["check", "--isolated", "--select=ALL", "--no-cache"];
 
 /// How long a server is left alone before its memory is read.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -128,7 +121,7 @@ pub(super) fn all(
         results.index_resident.push(resident);
         results.facts.push(facts(&servers[0], &files.package)?);
         for (samples, (server, args)) in results.check.iter_mut().zip([
-            (&servers[0], &["check", "--format", "json"][..]),
+            (&servers[0], &["check"][..]),
             (&servers[1], &RUFF_CHECK[..]),
         ]) {
             samples.push(check(server, args, &files.package)?);

@@ -191,8 +191,11 @@ fn programs(repo: &Repo, args: &EvidenceArgs, log: &Path) -> anyhow::Result<Prog
 fn line_with<'a>(done: &'a Done, words: &str) -> Option<&'a str> {
     let lines = done.stdout.lines().rev();
     let said = |line: &&str| line.contains(words) && !line.contains("test result");
+    // The first of them stands behind the test's name.
+    let own = |line: &'a str| line.split_once(" ... ").map_or(line, |(_, own)| own);
     lines
         .filter(said)
+        .map(own)
         .find(|line| line.starts_with(|c: char| c.is_ascii_digit()))
 }
 

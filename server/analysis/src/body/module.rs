@@ -111,12 +111,17 @@ impl ModuleEnv {
     }
 
     /// The names that mean something else here than in `other`, directly or through a name that
-    /// stands for another. Nothing if the imports differ: what these mean is asked in many ways.
+    /// stands for another. Nothing if what is imported of CUDA or torch differs: rules ask in many
+    /// ways which of these a file knows.
     pub(crate) fn changed(&self, other: &ModuleEnv) -> Option<Vec<SmolStr>> {
-        if self.imports != other.imports {
+        let mut names: Vec<SmolStr> = Vec::new();
+        differing(&self.imports, &other.imports, &mut names);
+        let paths = |name| [self.imports.get(name), other.imports.get(name)];
+        if (names.iter().flat_map(paths).flatten())
+            .any(|p| p.starts_with("cuda") || p.starts_with("torch"))
+        {
             return None;
         }
-        let mut names: Vec<SmolStr> = Vec::new();
         differing(&self.constants, &other.constants, &mut names);
         differing(&self.functions, &other.functions, &mut names);
         let mut next = 0;

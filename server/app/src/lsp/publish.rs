@@ -91,7 +91,7 @@ impl Publisher {
     /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
     /// not open have no version.
     async fn publish(
-        &self,
+        self: &Arc<Self>,
         engine: &Engine,
         outbox: &Outbox,
         id: DocId,
@@ -99,19 +99,35 @@ impl Publisher {
         convert: Converter,
     ) {
         let open = engine.text(&id).map(|(version, _)| version);
-        let found = if engine.is_awake() {
-            let (engine, id) = (engine.clone(), id.clone());
-            // The analysis is what diagnostics come from; lenses and hints find it done.
-            let analysed = move || diagnostics::of(&engine, &convert, &id);
-            (pool::caught("diagnostics", analysed).await).unwrap_or_default()
-        } else {
-            Found::default()
+        let awake = engine.is_awake();
+        let work = {
+            let (this, engine, id) = (Arc::clone(self), engine.clone(), id.clone());
+            let (outbox, uri) = (outbox.clone(), uri.clone());
+            move || {
+                // The analysis is what diagnostics come from; lenses and hints find it done.
+                let found = if awake {
+                    diagnostics::of(&engine, &convert, &id)
+                } else {
+                    Found::default()
+                };
+                let version = found.version.or(open);
+                if version.is_none() && !found.diagnostics.is_empty() {
+                    (this.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
+                }
+                // From this thread at once, not by way of the message loop.
+                outbox.publish(PublishDiagnosticsParams::new(
+                    uri,
+                    found.diagnostics,
+                    version,
+                ));
+            }
         };
-        if found.version.or(open).is_none() && !found.diagnostics.is_empty() {
-            (self.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
+        if pool::caught("diagnostics", work).await.is_none() {
+            let (outbox, nothing) = (
+                outbox.clone(),
+                PublishDiagnosticsParams::new(uri, Vec::new(), open),
+            );
+            pool::caught("diagnostics", move || outbox.publish(nothing)).await;
         }
-        let version = found.version.or(open);
-        let params = PublishDiagnosticsParams::new(uri, found.diagnostics, version);
-        outbox.publish(params).await;
     }
 }

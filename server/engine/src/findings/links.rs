@@ -1,10 +1,12 @@
 //! What other files add to a file's findings.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use tileperf_analysis::model::{Candidate, SpaceRef};
 use tileperf_analysis::rules::{KernelFacts, KernelUses, Links, SpaceFacts};
 
+use crate::counts::{Evaluating, Workspace};
 use crate::view::FileView;
 use crate::{Engine, UseKind};
 
@@ -12,11 +14,20 @@ use crate::{Engine, UseKind};
 pub(super) struct Linking<'e> {
     engine: &'e Engine,
     file: FileView,
+    evaluating: Evaluating<'e>,
 }
 
 impl<'e> Linking<'e> {
-    pub(super) fn new(engine: &'e Engine, file: FileView) -> Self {
-        Self { engine, file }
+    pub(super) fn new(
+        engine: &'e Engine,
+        file: FileView,
+        workspace: &'e OnceCell<Workspace<'e>>,
+    ) -> Self {
+        Self {
+            engine,
+            file,
+            evaluating: Evaluating::new(workspace),
+        }
     }
 }
 
@@ -45,7 +56,7 @@ impl Links for Linking<'_> {
             name: at.name,
             name_here: here.then_some(at.name_span),
             here: here.then_some(at.span),
-            by_arch: self.engine.evaluated(&doc, at.span).to_vec(),
+            by_arch: (self.engine.evaluated_by(&self.evaluating, &doc, at.span)).to_vec(),
         })
     }
 

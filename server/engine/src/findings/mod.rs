@@ -7,6 +7,7 @@
 mod carried;
 mod links;
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -183,7 +184,8 @@ impl Engine {
         let Some(file) = self.shared.file(doc) else {
             return Vec::new();
         };
-        let links = links::Linking::new(self, file);
+        let workspace = OnceCell::new();
+        let links = links::Linking::new(self, file, &workspace);
         rules::check_links(
             &view.checked,
             &view.parsed,

@@ -84,14 +84,14 @@ impl Outbox {
         let _ = self.queue.send(Outgoing::Call(request)).await;
     }
 
-    /// Queues a document's diagnostics.
-    pub(in super::super) async fn publish(&self, params: PublishDiagnosticsParams) {
+    /// Queues a document's diagnostics. Blocks while the queue is full: for threads that may.
+    pub(in super::super) fn publish(&self, params: PublishDiagnosticsParams) {
         let message = Published {
             jsonrpc: "2.0",
             method: PublishDiagnostics::METHOD,
             params,
         };
-        let _ = self.queue.send(Outgoing::Diagnostics(message)).await;
+        let _ = self.queue.blocking_send(Outgoing::Diagnostics(message));
     }
 
     /// Blocks until all that is queued is written, at most for `limit`.
