@@ -114,9 +114,9 @@ local function whole_workspace()
   tap.ok(other > 0 and not vim.api.nvim_buf_is_loaded(other), 'without opening it')
   tap.ok(
     vim.iter(said):any(function(message)
-      return message:find('^tileperf: something was found in %d+ files$') ~= nil
+      return message:find('^tileperf: %d+ error.* in %d+ files$') ~= nil
     end),
-    'and says in how many files it found something',
+    'and says how much it found, and in how many files',
     said
   )
   tap.equal(#found(buffer, 'TP101'), 1, 'the open file keeps its one diagnostic')

@@ -75,8 +75,8 @@ check "terminal: and the finding is gone" unmarked
 keep_screen fixed
 
 keys ':TileperfCheckWorkspace' Enter
-check "terminal: checking the workspace says in how many files it found something" \
-  on_screen 'something was found in'
+check "terminal: checking the workspace says how much it found" \
+  on_screen 'tileperf: 1 error, '
 keys ':lua vim.diagnostic.setqflist({ severity = { min = "WARN" } })' Enter
 check "terminal: the list has a finding of a file that was not opened" on_screen 'cutile/halve.py|'
 keep_screen workspace

@@ -106,10 +106,10 @@ export function ruleChecks(workspace) {
         await w.command("tileperf: Check Workspace");
         let seen = [];
         await until(
-          "word of how many files something was found in",
+          "word of how much was found, and in how many files",
           async () => {
             seen = await w.notifications();
-            return seen.some((text) => /tileperf: something was found in \d+ files/.test(text));
+            return seen.some((text) => /tileperf: \d+ error.* in \d+ files/.test(text));
           },
           { seen: () => seen },
         );
