@@ -163,14 +163,7 @@ pub fn check_links(
     model: &FileModel,
     links: &dyn Links,
 ) -> Vec<Arc<Finding>> {
-    let context = FileContext {
-        file,
-        text,
-        model,
-        module: &checked.module,
-        target: &checked.target,
-        devices: &checked.devices,
-    };
+    let context = checked.context(file, text, model);
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|r| r.holds_for(&checked.target)) {
         if let Check::Workspace(check) = rule.check {
@@ -205,6 +198,23 @@ impl Kept {
 }
 
 impl Checked {
+    /// The file as its rules are shown it.
+    fn context<'a>(
+        &'a self,
+        file: &'a ParsedFile,
+        text: &'a str,
+        model: &'a FileModel,
+    ) -> FileContext<'a> {
+        FileContext {
+            file,
+            text,
+            model,
+            module: &self.module,
+            target: &self.target,
+            devices: &self.devices,
+        }
+    }
+
     /// The n-th kernel of the model as its launches and searches see it.
     pub fn kernel(
         &self,
@@ -214,14 +224,7 @@ impl Checked {
         number: usize,
     ) -> Option<context::KernelFacts> {
         let kernel = model.kernels.get(number)?;
-        let context = FileContext {
-            file,
-            text,
-            model,
-            module: &self.module,
-            target: &self.target,
-            devices: &self.devices,
-        };
+        let context = self.context(file, text, model);
         Some(context::KernelFacts {
             name: kernel.name.clone(),
             params: kernel.params.clone(),
@@ -241,14 +244,7 @@ impl Checked {
         number: usize,
     ) -> Option<Classification> {
         let kernel = model.kernels.get(number)?;
-        let context = FileContext {
-            file,
-            text,
-            model,
-            module: &self.module,
-            target: &self.target,
-            devices: &self.devices,
-        };
+        let context = self.context(file, text, model);
         let facts = context.kernel(kernel)?;
         let (_, device) = context.device(kernel, &facts)?;
         let known = Known::default();
