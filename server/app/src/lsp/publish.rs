@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tower_lsp::ls_types::{PublishDiagnosticsParams, Uri};
 
 use super::convert::Converter;
-use super::diagnostics::{self, Found};
+use super::diagnostics;
 use super::transport::Outbox;
 use super::{idle, pool};
 
@@ -99,35 +99,24 @@ impl Publisher {
         convert: Converter,
     ) {
         let open = engine.text(&id).map(|(version, _)| version);
-        let awake = engine.is_awake();
-        let work = {
-            let (this, engine, id) = (Arc::clone(self), engine.clone(), id.clone());
-            let (outbox, uri) = (outbox.clone(), uri.clone());
-            move || {
-                // The analysis is what diagnostics come from; lenses and hints find it done.
-                let found = if awake {
-                    diagnostics::of(&engine, &convert, &id)
-                } else {
-                    Found::default()
-                };
-                let version = found.version.or(open);
-                if version.is_none() && !found.diagnostics.is_empty() {
-                    (this.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
-                }
-                // From this thread at once, not by way of the message loop.
-                outbox.publish(PublishDiagnosticsParams::new(
-                    uri,
-                    found.diagnostics,
-                    version,
-                ));
+        let nothing = PublishDiagnosticsParams::new(uri.clone(), Vec::new(), open);
+        if !engine.is_awake() {
+            return outbox.publish(nothing).await;
+        }
+        let (this, engine, sink) = (Arc::clone(self), engine.clone(), outbox.clone());
+        let work = move || {
+            // The analysis is what diagnostics come from; lenses and hints find it done.
+            let found = diagnostics::of(&engine, &convert, &id);
+            let version = found.version.or(open);
+            if version.is_none() && !found.diagnostics.is_empty() {
+                (this.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
             }
+            // From this thread at once, not by way of the message loop.
+            let params = PublishDiagnosticsParams::new(uri, found.diagnostics, version);
+            sink.publish_blocking(params);
         };
         if pool::caught("diagnostics", work).await.is_none() {
-            let (outbox, nothing) = (
-                outbox.clone(),
-                PublishDiagnosticsParams::new(uri, Vec::new(), open),
-            );
-            pool::caught("diagnostics", move || outbox.publish(nothing)).await;
+            outbox.publish(nothing).await;
         }
     }
 }

@@ -39,6 +39,16 @@ struct Published {
     params: PublishDiagnosticsParams,
 }
 
+impl From<PublishDiagnosticsParams> for Published {
+    fn from(params: PublishDiagnosticsParams) -> Self {
+        Self {
+            jsonrpc: "2.0",
+            method: PublishDiagnostics::METHOD,
+            params,
+        }
+    }
+}
+
 /// Sends messages to the client; cheap to clone.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Outbox {
@@ -84,14 +94,14 @@ impl Outbox {
         let _ = self.queue.send(Outgoing::Call(request)).await;
     }
 
-    /// Queues a document's diagnostics. Blocks while the queue is full: for threads that may.
-    pub(in super::super) fn publish(&self, params: PublishDiagnosticsParams) {
-        let message = Published {
-            jsonrpc: "2.0",
-            method: PublishDiagnostics::METHOD,
-            params,
-        };
-        let _ = self.queue.blocking_send(Outgoing::Diagnostics(message));
+    /// Queues a document's diagnostics.
+    pub(in super::super) async fn publish(&self, params: PublishDiagnosticsParams) {
+        let _ = self.queue.send(Outgoing::Diagnostics(params.into())).await;
+    }
+
+    /// The same from a thread that may block: straight from where they were found.
+    pub(in super::super) fn publish_blocking(&self, params: PublishDiagnosticsParams) {
+        let _ = (self.queue).blocking_send(Outgoing::Diagnostics(params.into()));
     }
 
     /// Blocks until all that is queued is written, at most for `limit`.
