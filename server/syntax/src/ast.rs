@@ -322,7 +322,7 @@ impl Expr {
     }
 
     /// Calls `visit` on every direct child expression, in source order where it matters.
-    pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+    pub fn children<'a>(&'a self, visit: &mut (impl FnMut(&'a Expr) + ?Sized)) {
         use ExprKind as K;
         match &self.kind {
             K::Name(_)
@@ -413,7 +413,7 @@ impl Expr {
 impl Stmt {
     /// Calls `visit` on every expression that belongs to this statement itself, not to the
     /// statements within it. Decorators and default values of a definition count as its own.
-    pub fn own_exprs<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+    pub fn own_exprs<'a>(&'a self, visit: &mut (impl FnMut(&'a Expr) + ?Sized)) {
         use StmtKind as S;
         match &self.kind {
             S::FunctionDef(def) => {

@@ -90,6 +90,55 @@ pub struct Device<'a> {
     pub is_kernel: bool,
     /// Parameters whose annotation makes them compile-time constants.
     pub constants: &'a FxHashSet<SmolStr>,
+    /// Its expressions in a row, if somebody has gathered them: dozens of rules ask for each.
+    pub code: Option<&'a Code<'a>>,
+}
+
+/// The expressions of a function in source order, gathered once.
+#[derive(Debug)]
+pub struct Code<'a> {
+    exprs: Vec<(&'a Expr, usize)>,
+    calls: Vec<(ApiCall<'a>, usize)>,
+    /// One for each statement.
+    places: Vec<Place<'a>>,
+}
+
+impl<'a> Code<'a> {
+    /// Gathers what [`walk`] visits.
+    pub fn of(def: &'a FunctionDef, module: &ModuleEnv) -> Code<'a> {
+        let mut code = Code {
+            exprs: Vec::new(),
+            calls: Vec::new(),
+            places: Vec::new(),
+        };
+        walk(&def.body, &mut |expr, place| {
+            if !code.places.last().is_some_and(|known| same(known, place)) {
+                code.places.push(place.clone());
+            }
+            let number = code.places.len() - 1;
+            code.exprs.push((expr, number));
+            if let Some(call) = api_call(expr, module) {
+                code.calls.push((call, number));
+            }
+        });
+        code
+    }
+}
+
+/// Whether two places are of the same statement.
+fn same(a: &Place<'_>, b: &Place<'_>) -> bool {
+    match (a.stmt(), b.stmt()) {
+        (Some(a), Some(b)) => std::ptr::eq(a, b),
+        _ => false,
+    }
+}
+
+fn api_call<'a>(expr: &'a Expr, module: &ModuleEnv) -> Option<ApiCall<'a>> {
+    let ExprKind::Call { func, args } = &expr.kind else {
+        return None;
+    };
+    let name = module.api(func)?;
+    Some(ApiCall { name, expr, args })
 }
 
 /// A call of something of cuTile's.
@@ -146,15 +195,23 @@ impl<'a> Device<'a> {
 
     /// The call of cuTile's that an expression is.
     pub fn call(&self, expr: &'a Expr) -> Option<ApiCall<'a>> {
-        let ExprKind::Call { func, args } = &expr.kind else {
-            return None;
-        };
-        let name = self.module.api(func)?;
-        Some(ApiCall { name, expr, args })
+        api_call(expr, self.module)
+    }
+
+    /// Every expression of the function, in source order, and where it stands.
+    pub fn walk(&self, visit: &mut dyn FnMut(&'a Expr, &Place<'a>)) {
+        match self.code {
+            Some(code) => (code.exprs.iter()).for_each(|(e, at)| visit(e, &code.places[*at])),
+            None => walk(&self.def.body, visit),
+        }
     }
 
     /// Every call of cuTile's in the function, in source order, and where it stands.
     pub fn calls(&self, visit: &mut dyn FnMut(&ApiCall<'a>, &Place<'a>)) {
+        if let Some(code) = self.code {
+            (code.calls.iter()).for_each(|(call, at)| visit(call, &code.places[*at]));
+            return;
+        }
         walk(&self.def.body, &mut |expr, place| {
             if let Some(call) = self.call(expr) {
                 visit(&call, place);

@@ -321,6 +321,7 @@ fn followed(code: &str) -> Vec<String> {
         module: &module,
         is_kernel: true,
         constants: &constants,
+        code: None,
     };
     let Some(StmtKind::Return(Some(value))) = def.body.last().map(|s| &s.kind) else {
         panic!("no return at the end of\n{code}");

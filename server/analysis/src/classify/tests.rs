@@ -34,6 +34,7 @@ fn class_of(code: &str, known: &Known) -> Classification {
         module: &module,
         is_kernel: i + 1 == functions.len(),
         constants: &constants,
+        code: None,
     };
     let helper = |name: &str| {
         let at = functions.iter().position(|f| f.name.name == name)?;

@@ -15,7 +15,7 @@ use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::rule::DeviceContext;
 use super::{Check, Finding, Findings, RULES, suppress};
-use crate::body::{Binding, Body, Device, ModuleEnv, is_decorated, module_bindings};
+use crate::body::{Binding, Body, Code, Device, ModuleEnv, is_decorated, module_bindings};
 use crate::classify::{Classification, Known, classify};
 use crate::model::FileModel;
 use crate::target::Target;
@@ -435,6 +435,7 @@ fn about_item(
             is_kernel: kernel.is_some(),
             open: def.params.iter().any(|p| p.stars > 0),
         });
+        let code = Code::of(def, module);
         let context = DeviceContext {
             device: Device {
                 def,
@@ -442,6 +443,7 @@ fn about_item(
                 module,
                 is_kernel: facts.is_kernel,
                 constants: &facts.constants,
+                code: Some(&code),
             },
             text: source,
             target,

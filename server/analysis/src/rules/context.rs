@@ -203,6 +203,7 @@ impl<'a> FileContext<'a> {
                     module: self.module,
                     is_kernel: facts.is_kernel,
                     constants: &facts.constants,
+                    code: None,
                 })
             })
     }
@@ -223,6 +224,7 @@ impl<'a> FileContext<'a> {
             module: self.module,
             is_kernel: true,
             constants: &facts.constants,
+            code: None,
         };
         Some((def, device))
     }

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::StmtKind;
 
-use crate::body::{Const, Device, Dtype, Ty, walk};
+use crate::body::{Const, Device, Dtype, Ty};
 
 /// The function quantizes to 8 bits: it is called so, or casts to an 8-bit float, or scales with
 /// the largest 8-bit number and casts to an array's dtype.
@@ -35,7 +35,7 @@ fn names_eight_bits(device: &Device<'_>) -> bool {
 
 fn casts_to_fp8(device: &Device<'_>) -> bool {
     let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         found |= matches!(device.ty(expr), Ty::Dtype(Dtype::F8));
     });
     found
@@ -48,7 +48,7 @@ pub(super) fn is_limit(value: f64) -> bool {
 
 fn scales_by_limit(device: &Device<'_>) -> bool {
     let mut found = false;
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         let value = match device.ty(expr) {
             Ty::Const(Const::Float(value)) => *value,
             Ty::Const(Const::Int(value)) => *value as f64,

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
-use crate::body::{ApiCall, Const, Device, Extent, Place, SourceKind, Tile, Ty, walk};
+use crate::body::{ApiCall, Const, Device, Extent, Place, SourceKind, Tile, Ty};
 use crate::rules::reduction::{self, Reduction};
 
 /// A load whose tiles may reach beyond the array.
@@ -128,7 +128,7 @@ fn masked_elsewhere(device: &Device<'_>, extent: &Extent) -> bool {
         return false;
     };
     let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         if found {
             return;
         }
@@ -162,7 +162,7 @@ fn averaged(device: &Device<'_>, extent: &Extent) -> bool {
         return false;
     };
     let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         let ExprKind::Binary { op, left, right } = &expr.kind else {
             return;
         };

@@ -39,7 +39,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
             judge(device, shape, call.name == "reshape", out);
         }
     });
-    crate::body::walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         let ExprKind::Call { func, args } = &expr.kind else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::ExprKind;
 
-use crate::body::{Bound, FunctionKind, bound, walk};
+use crate::body::{Bound, FunctionKind, bound};
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings};
 
@@ -38,7 +38,7 @@ rule! {
 }
 
 fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         let ExprKind::Call { func, .. } = &expr.kind else {
             return;
         };

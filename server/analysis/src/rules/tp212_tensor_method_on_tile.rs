@@ -3,7 +3,7 @@
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, Ident, StmtKind};
 
 use super::tensor_methods::{Base, METHODS, instead, rewritten};
-use crate::body::{Bound, Const, Place, Ty, bound, walk};
+use crate::body::{Bound, Const, Place, Ty, bound};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings};
@@ -36,7 +36,7 @@ rule! {
 
 fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let mut loaded_from = Vec::new();
-    walk(&device.def.body, &mut |expr, place| match &expr.kind {
+    device.walk(&mut |expr, place| match &expr.kind {
         ExprKind::Call { func, args } => {
             if let ExprKind::Attribute { value, attr } = &func.kind
                 && METHODS.contains(&attr.name.as_str())

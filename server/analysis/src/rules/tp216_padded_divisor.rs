@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::body::{Const, Device, Extent, SourceKind, Ty, walk};
+use crate::body::{Const, Device, Extent, SourceKind, Ty};
 use crate::rules::reduction::{self, Reduction};
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
@@ -38,7 +38,7 @@ rule! {
 
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         let Some((total, divisor)) = quotient(device, expr) else {
             return;
         };
@@ -135,7 +135,7 @@ fn is_called_tile(name: &str) -> bool {
 fn compared(device: &Device<'_>, name: &SmolStr) -> bool {
     let extent = Extent::Name(name.clone());
     let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         let ExprKind::Compare { first, rest } = &expr.kind else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::body::{Device, Dtype, Tile, walk};
+use crate::body::{Device, Dtype, Tile};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
@@ -45,7 +45,7 @@ rule! {
 
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         let Some((left, right)) = product(device, expr) else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::body::{Device, Dtype, Ty, walk};
+use crate::body::{Device, Dtype, Ty};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings, bindings, eight_bit};
@@ -51,7 +51,7 @@ rule! {
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
     let mut divisions = Vec::new();
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         if let ExprKind::Binary { op, left, right } = &expr.kind
             && op == "/"
             && (is_value(device, left) || is_value(device, right))

@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use tileperf_syntax::ast::ExprKind;
 
-use crate::body::{Device, Dtype, Ty, walk};
+use crate::body::{Device, Dtype, Ty};
 use crate::rewrite::Edits;
 use crate::rules::reduction::{self, Reduction};
 use crate::rules::rule::rule;
@@ -115,7 +115,7 @@ fn report(at: &DeviceContext<'_>, reduction: &Reduction<'_>, half: &Half, out: &
 fn is_float(device: &Device<'_>, array: &SmolStr) -> bool {
     let of = |ty: &Ty| matches!(ty, Ty::Tile(t) if t.dtype == Dtype::Of(array.clone()) && !t.constant);
     let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         if found {
             return;
         }

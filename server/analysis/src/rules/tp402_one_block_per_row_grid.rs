@@ -172,6 +172,7 @@ impl Work {
             module: file.module,
             is_kernel: facts.is_kernel,
             constants: &facts.constants,
+            code: None,
         };
         device.calls(&mut |call, _| match call.name.as_str() {
             "num_blocks" | "mma" | "mma_scaled" => self.on_others = true,

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::Expr;
 
-use crate::body::{ApiCall, Device, Dtype, Ty, walk};
+use crate::body::{ApiCall, Device, Dtype, Ty};
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings, Lowering};
 
@@ -88,7 +88,7 @@ fn dtype<'a>(device: &Device<'a>, operand: &'a Expr) -> Option<&'a Dtype> {
 /// The function looks at dtypes itself: it casts to tfloat32, or compares with float32.
 fn tests_dtype(device: &Device<'_>) -> bool {
     let mut found = false;
-    walk(&device.def.body, &mut |expr, _| {
+    device.walk(&mut |expr, _| {
         found |= matches!(device.ty(expr), Ty::Dtype(Dtype::Tf32));
     });
     found

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use crate::body::{Device, Ty, values, walk};
+use crate::body::{Device, Ty, values};
 use crate::rewrite::{self, Edits};
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
@@ -242,7 +242,7 @@ fn has_continue(body: &[Stmt]) -> bool {
 /// Whether a loop with this test is in another one.
 fn is_nested(device: &DeviceContext<'_>, test: &Expr) -> bool {
     let mut nested = false;
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         nested |= std::ptr::eq(expr, test) && place.in_loop();
     });
     nested
@@ -251,7 +251,7 @@ fn is_nested(device: &DeviceContext<'_>, test: &Expr) -> bool {
 /// Whether the counter's last value is wanted: after the loop, or again in a loop around it.
 fn is_read_after(device: &DeviceContext<'_>, counter: &SmolStr, stmt: Span) -> bool {
     let mut read = false;
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         let outer = || place.loops().any(|l| l.span.contains(stmt) && l.span != stmt);
         let elsewhere = !stmt.contains(expr.span) && (expr.span.start > stmt.end || outer());
         let bound = place.stmt().is_some_and(|s| match &s.kind {

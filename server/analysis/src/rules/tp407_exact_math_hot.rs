@@ -2,7 +2,7 @@
 
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::body::{ApiCall, Device, Dtype, Extent, Tile, walk};
+use crate::body::{ApiCall, Device, Dtype, Extent, Tile};
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings, eight_bit};
 
@@ -39,7 +39,7 @@ rule! {
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
     let mut found = Vec::new();
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         if place.in_loop()
             && let Some(cheaper) = cheaper(device, expr)
         {

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
 use super::host;
-use crate::body::{Device, Place, Ty, walk};
+use crate::body::{Device, Place, Ty};
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
 
@@ -67,7 +67,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
     }
     let mut multiplies = false;
     let mut operands: Vec<Operand> = Vec::new();
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         let ExprKind::Call { .. } = &expr.kind else {
             return;
         };

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use crate::body::{Device, Extent, Place, Tile, walk};
+use crate::body::{Device, Extent, Place, Tile};
 use crate::rewrite::Edits;
 use crate::rules::bindings;
 use crate::rules::rule::rule;
@@ -59,7 +59,7 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let mut loops: FxHashMap<Span, Around> = FxHashMap::default();
     let mut done: Vec<Span> = Vec::new();
     let mut accumulators: Vec<Span> = Vec::new();
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         let Some(around) = place.loops().last() else {
             return;
         };
@@ -162,7 +162,7 @@ fn fresh(at: &DeviceContext<'_>, expr: &Expr) -> String {
     };
     let mut taken: FxHashSet<SmolStr> = bindings::bound(&at.device.def.body);
     taken.extend(at.device.def.params.iter().map(|p| p.name.name.clone()));
-    walk(&at.device.def.body, &mut |e, _| taken.extend(e.name().cloned()));
+    at.device.walk(&mut |e, _| taken.extend(e.name().cloned()));
     let numbered = (2..).map(|n| format!("{base}_{n}"));
     std::iter::once(base.clone())
         .chain(numbered)

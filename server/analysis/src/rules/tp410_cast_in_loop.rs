@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use crate::body::{Device, Dtype, Ty, walk};
+use crate::body::{Device, Dtype, Ty};
 use crate::rules::bindings;
 use crate::rules::rule::rule;
 use crate::rules::{DeviceContext, Findings};
@@ -41,7 +41,7 @@ rule! {
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
     let mut back = Vec::new();
-    walk(&device.def.body, &mut |expr, place| {
+    device.walk(&mut |expr, place| {
         if place.in_loop() && let Some(tile) = there_and_back(device, expr) {
             out.push(
                 expr.span,

@@ -46,6 +46,7 @@ impl<'w> Function<'w> {
             module: &self.file.env,
             is_kernel: false,
             constants: &self.constants,
+            code: None,
         }
     }
 }
