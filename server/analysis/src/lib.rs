@@ -4,6 +4,7 @@
 pub mod arch;
 pub mod body;
 pub mod classify;
+pub mod compiled;
 pub mod eval;
 pub mod knobs;
 pub mod model;

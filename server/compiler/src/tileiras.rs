@@ -12,7 +12,7 @@ use tileperf_analysis::arch::Arch;
 use tileperf_proc::{CancelToken, Ended, Guarded};
 
 use crate::environment::{Compiler, Release};
-use crate::remarks::{Remarks, Site};
+use crate::remarks::{self, Remarks, Site};
 
 /// The first release that gives remarks as YAML, and the oldest that is asked for them.
 const WITH_REMARKS: (u32, u32) = (13, 4);
@@ -209,7 +209,7 @@ fn read_remarks(path: &Path) -> Remarks {
         };
     }
     let yaml = fs::read(path).unwrap_or_default();
-    Remarks::parse(&String::from_utf8_lossy(&yaml))
+    remarks::parse(&String::from_utf8_lossy(&yaml))
 }
 
 fn remove(folder: TempDir) {

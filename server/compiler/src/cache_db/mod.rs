@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use serde::Deserialize;
 
 use crate::environment::Variables;
-use crate::remarks::Remarks;
+use crate::remarks::{self, Remarks};
 
 const FILE: &str = "cache.db";
 /// The newest layout of the metadata that is known.
@@ -200,7 +200,7 @@ impl CacheDb {
                 symbols: metadata.kernel_names.unwrap_or_default(),
                 compiler: metadata.compiler_version,
                 seconds: metadata.compilation_time_seconds,
-                remarks: metadata.remarks.map(|yaml| Remarks::parse(&yaml)),
+                remarks: metadata.remarks.map(|yaml| remarks::parse(&yaml)),
             }
         });
         Ok(typed.collect())

@@ -54,7 +54,7 @@ fn multiplied(tag: &str, args: &[(&str, &str)]) -> String {
 }
 
 fn only(yaml: &str) -> Remark {
-    let mut remarks = Remarks::parse(yaml);
+    let mut remarks = parse(yaml);
     assert_eq!(
         (remarks.all.len(), remarks.unreadable),
         (1, 0),
@@ -64,7 +64,7 @@ fn only(yaml: &str) -> Remark {
 }
 
 fn kinds(yaml: &str) -> Vec<Kind> {
-    let remarks = Remarks::parse(yaml).all;
+    let remarks = parse(yaml).all;
     remarks.into_iter().map(|remark| remark.kind).collect()
 }
 
@@ -196,7 +196,7 @@ fn two_calls_of_a_helper_are_counted_and_repeats_are_not() {
 fn order_is_that_of_the_text() {
     let at = |line, column| loaded((line, column), "1", "TMA Load instruction");
     let yaml = at(12, 3) + &at(2, 30) + &at(2, 4);
-    let sites = Remarks::parse(&yaml).all.into_iter().filter_map(|r| r.site);
+    let sites = parse(&yaml).all.into_iter().filter_map(|r| r.site);
     let places: Vec<_> = sites.map(|site| (site.line, site.column)).collect();
     assert_eq!(places, [(2, 4), (2, 30), (12, 3)]);
 }
@@ -237,19 +237,19 @@ fn a_damaged_document_costs_itself_only() {
         "--- *a\n",
         "%x\n",
     ] {
-        let remarks = Remarks::parse(&format!("{bad}{good}"));
+        let remarks = parse(&format!("{bad}{good}"));
         assert_eq!((remarks.all.len(), remarks.unreadable), (1, 1), "{bad:?}");
     }
     let cut = &good[..good.len() - 30];
-    assert!(Remarks::parse(&format!("{good}{cut}")).all.len() <= 2);
-    assert_eq!(Remarks::parse(""), Remarks::default());
-    assert_eq!(Remarks::parse("\n \n"), Remarks::default());
+    assert!(parse(&format!("{good}{cut}")).all.len() <= 2);
+    assert_eq!(parse(""), Remarks::default());
+    assert_eq!(parse("\n \n"), Remarks::default());
 }
 
 #[test]
 fn they_survive_being_written_down() {
     let yaml = loaded((7, 8), "1", "Global-memory load instruction") + &failed((7, 8), "why");
-    let remarks = Remarks::parse(&yaml);
+    let remarks = parse(&yaml);
     let json = serde_json::to_string(&remarks).unwrap();
     assert!(json.contains(r#""kind":"plain","access":"load""#), "{json}");
     assert_eq!(serde_json::from_str::<Remarks>(&json).unwrap(), remarks);
@@ -258,7 +258,7 @@ fn they_survive_being_written_down() {
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(?s)[-!{}\\[\\]:,'\" \n&*a-c%#|>?.]{0,80}") {
-        let _ = Remarks::parse(&text);
+        let _ = parse(&text);
     }
 
     #[test]
@@ -268,6 +268,6 @@ proptest! {
         if yaml.is_char_boundary(at) {
             yaml.replace_range(at..at, &with);
         }
-        let _ = Remarks::parse(&yaml);
+        let _ = parse(&yaml);
     }
 }
