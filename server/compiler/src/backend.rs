@@ -43,6 +43,12 @@ impl Backend {
         }
     }
 
+    /// What tells this compiler from others: its release, else its path.
+    #[must_use]
+    pub fn compiler(&self) -> &str {
+        self.tileiras.identity()
+    }
+
     /// What is known without compiling.
     #[must_use]
     pub fn known(&self, bytecode: &[u8], arch: Arch) -> Option<Result<Outcome, Error>> {

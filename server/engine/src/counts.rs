@@ -1,18 +1,18 @@
 //! How many configurations a space has, per architecture: the evaluator run over the workspace.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use rustc_hash::FxHashMap;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::eval::{Env, EnvItem, Evaluator, ModuleId, Scope, Space};
+use tileperf_analysis::eval::{Evaluator, ModuleId, Scope, Space};
 use tileperf_analysis::views::counts::Count;
 use tileperf_syntax::ast::{Expr, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{ParsedFile, Span};
 
 use crate::engine::Shared;
+use crate::snapshot::Snapshot;
 use crate::{DocId, Engine};
 
 /// Counts by space, each with the parses it was made from.
@@ -98,7 +98,7 @@ impl Engine {
 
     fn evaluate<'w>(
         &self,
-        workspace: &'w Workspace<'w>,
+        workspace: &'w Snapshot<'w>,
         evaluator: &Evaluator<'w>,
         doc: &DocId,
         span: Span,
@@ -113,7 +113,7 @@ impl Engine {
             if let Some((_, same)) = spaces.first().filter(|(_, space)| !space.by_arch) {
                 let same = Arc::clone(same);
                 spaces.push((arch, same));
-            } else if let Some(space) = workspace.space(evaluator, module, span, arch) {
+            } else if let Some(space) = space(workspace, evaluator, module, span, arch) {
                 spaces.push((arch, Arc::new(space)));
             }
         }
@@ -123,107 +123,47 @@ impl Engine {
 
 /// The evaluator with the workspace that it runs over, made when the first space is asked for.
 pub(crate) struct Evaluating<'w> {
-    workspace: &'w OnceCell<Workspace<'w>>,
+    workspace: &'w OnceCell<Snapshot<'w>>,
     evaluator: OnceCell<Evaluator<'w>>,
 }
 
 impl<'w> Evaluating<'w> {
-    pub(crate) fn new(workspace: &'w OnceCell<Workspace<'w>>) -> Self {
+    pub(crate) fn new(workspace: &'w OnceCell<Snapshot<'w>>) -> Self {
         Self {
             workspace,
             evaluator: OnceCell::new(),
         }
     }
 
-    fn begin(&self, shared: &'w Shared) -> (&'w Workspace<'w>, &Evaluator<'w>) {
-        let workspace = self.workspace.get_or_init(|| Workspace::new(shared));
+    fn begin(&self, shared: &'w Shared) -> (&'w Snapshot<'w>, &Evaluator<'w>) {
+        let workspace = self.workspace.get_or_init(|| Snapshot::new(shared));
         let evaluator = self.evaluator.get_or_init(|| Evaluator::new(workspace));
         (workspace, evaluator)
     }
 }
 
-/// The workspace as the evaluator sees it: files are parsed when it asks for them.
-pub(crate) struct Workspace<'s> {
-    shared: &'s Shared,
-    docs: Vec<DocId>,
-    numbers: BTreeMap<DocId, u32>,
-    parsed: Vec<OnceCell<Arc<ParsedFile>>>,
-}
-
-impl<'s> Workspace<'s> {
-    fn new(shared: &'s Shared) -> Self {
-        let mut docs: Vec<DocId> = shared.docs.iter().map(|d| d.key().clone()).collect();
-        docs.extend(shared.index.files.iter().map(|e| DocId::file(&e.path)));
-        docs.sort();
-        docs.dedup();
-        let numbers = docs.iter().cloned().zip(0..).collect();
-        let parsed = docs.iter().map(|_| OnceCell::new()).collect();
-        Self {
-            shared,
-            docs,
-            numbers,
-            parsed,
+/// The space whose definition or list has this place in the file.
+fn space<'e>(
+    workspace: &'e Snapshot<'_>,
+    evaluator: &Evaluator<'e>,
+    module: ModuleId,
+    span: Span,
+    arch: Arch,
+) -> Option<Space> {
+    for (number, item) in workspace.file(module).items.iter().enumerate() {
+        if !item.span.contains(span) {
+            continue;
         }
-    }
-
-    fn number(&self, doc: &DocId) -> Option<ModuleId> {
-        self.numbers.get(doc).copied().map(ModuleId)
-    }
-
-    /// What was looked at.
-    fn parses(&self) -> Vec<(DocId, Weak<ParsedFile>)> {
-        let asked = self.docs.iter().zip(&self.parsed);
-        asked
-            .filter_map(|(doc, cell)| Some((doc.clone(), Arc::downgrade(cell.get()?))))
-            .collect()
-    }
-
-    fn file(&self, module: ModuleId) -> &ParsedFile {
-        let at = module.0 as usize;
-        self.parsed[at].get_or_init(|| self.shared.parsed(&self.docs[at]))
-    }
-
-    /// The space whose definition or list has this place in the file.
-    fn space<'e>(
-        &'e self,
-        evaluator: &Evaluator<'e>,
-        module: ModuleId,
-        span: Span,
-        arch: Arch,
-    ) -> Option<Space> {
-        for (number, item) in self.file(module).items.iter().enumerate() {
-            if !item.span.contains(span) {
-                continue;
-            }
-            let body = &item.facts.body;
-            if let Some(def) = find_function(body, &|s| item.place(s) == span) {
-                let scope = Scope::at(module, number as u32, body, def.def_span);
-                return Some(evaluator.function(def, &scope, arch));
-            }
-            let expr = find_expr(body, &|s| item.place(s) == span)?;
-            let scope = Scope::at(module, number as u32, body, expr.span);
-            return Some(evaluator.space(expr, &scope, arch));
+        let body = &item.facts.body;
+        if let Some(def) = find_function(body, &|s| item.place(s) == span) {
+            let scope = Scope::at(module, number as u32, body, def.def_span);
+            return Some(evaluator.function(def, &scope, arch));
         }
-        None
+        let expr = find_expr(body, &|s| item.place(s) == span)?;
+        let scope = Scope::at(module, number as u32, body, expr.span);
+        return Some(evaluator.space(expr, &scope, arch));
     }
-}
-
-impl Env for Workspace<'_> {
-    fn items(&self, module: ModuleId) -> Vec<EnvItem<'_>> {
-        let items = self.file(module).items.iter().enumerate();
-        items
-            .map(|(i, item)| EnvItem {
-                item: i as u32,
-                body: &item.facts.body,
-            })
-            .collect()
-    }
-
-    fn import(&self, from: ModuleId, level: u32, dotted: &str) -> Option<ModuleId> {
-        let doc = self.docs.get(from.0 as usize)?;
-        let found = self.shared.import(doc, level, dotted)?;
-        self.number(&found)
-    }
+    None
 }
 
 fn find_function<'e>(body: &'e [Stmt], is_it: &dyn Fn(Span) -> bool) -> Option<&'e FunctionDef> {

@@ -30,6 +30,11 @@ impl DocId {
         Self(uri.into())
     }
 
+    /// What [`as_str`](Self::as_str) has given.
+    pub(crate) fn named(name: &str) -> Self {
+        Self(name.into())
+    }
+
     /// As text: a path or a URI.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -13,6 +13,7 @@ use rustc_hash::FxBuildHasher;
 use smol_str::SmolStr;
 use tileperf_syntax::Encoding;
 
+use crate::compiled::Compiled;
 use crate::counts::CountCache;
 use crate::document::{Analyzed, Change, DocId, Document};
 use crate::event::{Event, State, Status};
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) parses: Mutex<ParseCache>,
     pub(crate) checks: Mutex<CheckCache>,
     pub(crate) runs: Runs,
+    pub(crate) compiled: Compiled,
     awake: AtomicBool,
     /// The whole workspace was checked on demand.
     pub(crate) whole: AtomicBool,
@@ -101,6 +103,7 @@ impl Engine {
             parses: Mutex::default(),
             checks: Mutex::default(),
             runs: Runs::default(),
+            compiled: Compiled::default(),
             awake: AtomicBool::new(false),
             whole: AtomicBool::new(false),
             indexing: Mutex::new(None),
@@ -282,6 +285,11 @@ impl Engine {
     /// The version and text of an open document as the editor has it.
     pub fn text(&self, id: &DocId) -> Option<(i32, tileperf_syntax::Text)> {
         self.shared.docs.get(id).map(|d| d.text())
+    }
+
+    /// The text of a file, open or on disk; empty if it cannot be read.
+    pub fn source_text(&self, id: &DocId) -> tileperf_syntax::Text {
+        self.shared.source(id).0
     }
 
     /// The analysis of an open document's present text. Nothing for one that is not open, or while

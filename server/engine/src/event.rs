@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::DocId;
 use crate::runs::RunNote;
 
 /// What the engine is doing, for a status line.
@@ -39,6 +40,10 @@ pub enum Event {
     Refresh,
     /// What is known of a kernel's experiments changed.
     Run(Arc<RunNote>),
+    /// Something else is known of the compiled code of a document's kernels.
+    Compiled(DocId),
+    /// Why nothing is compiled; none if it is again.
+    Toolchain(Option<String>),
     /// Something a person should read: a settings mistake, a file that cannot be watched.
     Message(String),
 }

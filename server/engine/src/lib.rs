@@ -1,6 +1,7 @@
 //! One workspace in memory: open documents, the index of everything on disk, settings, trust, and
 //! the questions an editor or the command line asks of them. Knows no protocol.
 
+mod compiled;
 mod counts;
 mod document;
 mod engine;
@@ -15,9 +16,11 @@ mod parses;
 mod queries;
 pub mod runs;
 pub mod settings;
+mod snapshot;
 mod view;
 mod watch;
 
+pub use compiled::{CompileState, CompiledRow, Depth};
 pub use document::{Analyzed, Change, DocId};
 pub use engine::{Engine, UnknownDocument};
 pub use event::{Event, State, Status};

@@ -114,3 +114,70 @@ pub struct Remarks {
     /// Documents that could not be read, of a cut file for example.
     pub unreadable: u32,
 }
+
+/// In a few words: `TMA load of 64x128`, `plain load: stride not 16-byte aligned`.
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Kind::Tma { access, shape } => write!(f, "TMA {access} of {}", by(shape)),
+            Kind::Plain { access, reasons } => write!(f, "plain {access}{}", because(reasons)),
+            Kind::TensorCore {
+                instruction,
+                shape,
+                ctas,
+            } => {
+                write!(f, "tensor core {instruction} {}", by(shape))?;
+                match ctas {
+                    Some(ctas) if *ctas > 1 => write!(f, ", {ctas} blocks"),
+                    _ => Ok(()),
+                }
+            }
+            Kind::Fma { reasons } => write!(f, "FMA, no tensor core{}", because(reasons)),
+            Kind::Hint { state, hint } => write!(f, "hint {hint} {state}"),
+            Kind::Other {
+                pass,
+                name,
+                details,
+            } => {
+                write!(f, "{pass}: {name}")?;
+                for (key, value) in details {
+                    write!(f, ", {key} {value}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Access::Load => "load",
+            Access::Store => "store",
+        })
+    }
+}
+
+impl std::fmt::Display for HintState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            HintState::Used => "used",
+            HintState::Default => "used, as for every architecture",
+            HintState::OutOfRange => "out of range, ignored",
+            HintState::Incorrect => "refused",
+        })
+    }
+}
+
+/// `64x128`.
+fn by(shape: &[u32]) -> String {
+    let extents: Vec<String> = shape.iter().map(u32::to_string).collect();
+    extents.join("x")
+}
+
+fn because(reasons: &[String]) -> String {
+    match reasons {
+        [] => String::new(),
+        reasons => format!(": {}", reasons.join("; ")),
+    }
+}

@@ -37,6 +37,18 @@ pub enum Origin {
     Guess,
 }
 
+impl Origin {
+    /// For people: where the values come from.
+    pub fn words(self) -> &'static str {
+        match self {
+            Origin::CacheDb => "from cuTile's cache",
+            Origin::Recorded => "as a run launched it",
+            Origin::Literals => "as launched in the code; dtypes assumed",
+            Origin::Guess => "a guess",
+        }
+    }
+}
+
 /// What a kernel is compiled for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {

@@ -5,6 +5,8 @@
 //! program quietly.
 
 mod check;
+mod compile;
+mod compile_text;
 mod completions;
 mod config;
 mod demo;
@@ -16,6 +18,7 @@ mod lsp;
 mod paths;
 mod perf;
 mod toolchain;
+mod trust;
 mod workspace;
 
 use std::io;
@@ -43,6 +46,7 @@ enum Command {
     Lsp(lsp::LspArgs),
     Facts(facts::FactsArgs),
     Check(check::CheckArgs),
+    Compile(compile::CompileArgs),
     Explain(explain::ExplainArgs),
     Doctor(doctor::DoctorArgs),
     Toolchain(toolchain::ToolchainArgs),
@@ -94,6 +98,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Lsp(args) => lsp::run(&args),
         Command::Facts(args) => facts::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Compile(args) => compile::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Toolchain(args) => toolchain::run(&args),

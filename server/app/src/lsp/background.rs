@@ -4,6 +4,7 @@
 //! files to the engine, a batch at a time and in order. Neither waits for the client but in a task
 //! of its own.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,7 @@ impl Events {
         while let Some(first) = events.recv().await {
             let mut status = None;
             let mut refresh = false;
+            let mut compiled = BTreeSet::new();
             let mut next = Some(first);
             // Of a burst only the outcome is of interest.
             while let Some(event) = next {
@@ -111,6 +113,8 @@ impl Events {
                     Event::Status(new) => status = Some(new),
                     Event::Refresh => refresh = true,
                     Event::Run(note) => self.runs.add(note),
+                    Event::Compiled(doc) => drop(compiled.insert(doc)),
+                    Event::Toolchain(obstacle) => self.obstacle(obstacle),
                     Event::Message(text) => self.notices.warn(&text),
                 }
                 next = events.try_recv().ok();
@@ -126,11 +130,26 @@ impl Events {
                 follow();
             }
             self.runs.tell().await;
+            if !compiled.is_empty() {
+                self.refresh.lenses();
+                self.refresh.hints();
+                self.runs.publish_again(compiled);
+            }
             if refresh {
                 self.refresh.lenses();
                 self.refresh.hints();
                 self.runs.look_again(&self.engine);
             }
+        }
+    }
+}
+
+impl Events {
+    /// Says why nothing is compiled. That a workspace is not trusted its user knows.
+    fn obstacle(&self, obstacle: Option<String>) {
+        if let Some(why) = obstacle {
+            self.notices
+                .warn(&format!("kernels are not compiled: {why}"));
         }
     }
 }

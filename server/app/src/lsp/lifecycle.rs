@@ -13,6 +13,7 @@ use tower_lsp::ls_types::{
 use super::server::Server;
 use super::session::{self, Session};
 use super::{background, commands, convert, requests, settings};
+use crate::dirs;
 
 /// Answers `initialize`: agrees on capabilities and gives the engine its workspace. Nothing is
 /// indexed yet; the engine sleeps until a file mentions cuTile.
@@ -44,6 +45,10 @@ pub(super) fn initialize(server: &Server, params: InitializeParams) -> Result<In
     server.roots().clone_from(&roots);
     // What is wrong is said at `initialized`: before it, the client may not be shown anything.
     let (editor, trusted) = settings::at_start(options);
+    match dirs::cache() {
+        Ok(cache) => server.engine.keep_compiled_in(cache),
+        Err(error) => tracing::warn!("compiled kernels cannot be kept: {error:#}"),
+    }
     server.engine.configure(roots, editor, Vec::new(), trusted);
     Ok(InitializeResult {
         capabilities: capabilities(session),

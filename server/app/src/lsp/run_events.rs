@@ -89,7 +89,7 @@ impl RunEvents {
                 self.lenses.insert(key.clone(), lens);
                 self.refresh.lenses();
             }
-            self.tell_failures(key, &note.failures, &convert);
+            self.tell_failures(key, &note.failures);
         }
     }
 
@@ -125,14 +125,9 @@ impl RunEvents {
         }
     }
 
-    fn tell_failures(&mut self, key: Key, failures: &[FailureNote], convert: &Converter) {
-        let before = self.failures.get(&key).map_or(&[][..], Vec::as_slice);
-        if before == failures {
-            return;
-        }
-        let files = before.iter().chain(failures).map(|failure| &failure.file);
-        let docs: BTreeSet<DocId> = files.map(|file| DocId::file(file)).collect();
-        if let Some(publisher) = &self.publisher {
+    /// Something else is known of these documents: what is said of them may be different now.
+    pub(super) fn publish_again(&self, docs: BTreeSet<DocId>) {
+        if let (Some(publisher), Some(convert)) = (&self.publisher, &self.convert) {
             for doc in docs {
                 if let Some(uri) = convert.uri(&doc) {
                     publisher.mark(doc, uri, convert.clone());
@@ -140,6 +135,15 @@ impl RunEvents {
             }
         }
         self.refresh.diagnostics();
+    }
+
+    fn tell_failures(&mut self, key: Key, failures: &[FailureNote]) {
+        let before = self.failures.get(&key).map_or(&[][..], Vec::as_slice);
+        if before == failures {
+            return;
+        }
+        let files = before.iter().chain(failures).map(|failure| &failure.file);
+        self.publish_again(files.map(|file| DocId::file(file)).collect());
         self.failing.send_replace(());
         self.failures.insert(key, failures.to_vec());
     }

@@ -21,7 +21,7 @@ use super::questions::Questions;
 use super::refresh::Refresh;
 use super::session::Session;
 use super::transport::Outbox;
-use super::{convert, lifecycle, notifications, requests};
+use super::{convert, idle, lifecycle, notifications, requests};
 
 /// The state of a session.
 #[derive(Debug)]
@@ -130,6 +130,7 @@ impl LanguageServer for Server {
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
         if let Some(id) = convert::document_id(&params.text_document.uri) {
             self.engine.saved(&id);
+            tokio::spawn(idle::compile(self.engine.clone(), id));
         }
     }
 

@@ -18,26 +18,26 @@ use document::{Document, documents};
 /// Reads the compiler's YAML. Anything that cannot be read is counted and left out.
 #[must_use]
 pub fn parse(yaml: &str) -> Remarks {
-        let mut remarks = Remarks::default();
-        // The ids under which a remark was given: the same one comes twice.
-        let mut found: BTreeMap<Remark, Vec<String>> = BTreeMap::new();
-        for document in documents(yaml) {
-            let Some(document) = document else {
-                remarks.unreadable += 1;
-                continue;
-            };
-            let id = document.detail("RemarkId").unwrap_or_default().to_owned();
-            let ids = found.entry(typed(document)).or_default();
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
+    let mut remarks = Remarks::default();
+    // The ids under which a remark was given: the same one comes twice.
+    let mut found: BTreeMap<Remark, Vec<String>> = BTreeMap::new();
+    for document in documents(yaml) {
+        let Some(document) = document else {
+            remarks.unreadable += 1;
+            continue;
+        };
+        let id = document.detail("RemarkId").unwrap_or_default().to_owned();
+        let ids = found.entry(typed(document)).or_default();
+        if !ids.contains(&id) {
+            ids.push(id);
         }
-        let counted = found.into_iter().map(|(mut remark, ids)| {
-            remark.count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-            remark
-        });
-        remarks.all = with_reasons(counted.collect());
-        remarks
+    }
+    let counted = found.into_iter().map(|(mut remark, ids)| {
+        remark.count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        remark
+    });
+    remarks.all = with_reasons(counted.collect());
+    remarks
 }
 
 fn typed(document: Document) -> Remark {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tileperf_analysis::model::{Candidate, SpaceRef};
 use tileperf_analysis::rules::{KernelFacts, KernelUses, Links, SpaceFacts};
 
-use crate::counts::{Evaluating, Workspace};
+use crate::counts::Evaluating;
+use crate::snapshot::Snapshot;
 use crate::view::FileView;
 use crate::{Engine, UseKind};
 
@@ -21,7 +22,7 @@ impl<'e> Linking<'e> {
     pub(super) fn new(
         engine: &'e Engine,
         file: FileView,
-        workspace: &'e OnceCell<Workspace<'e>>,
+        workspace: &'e OnceCell<Snapshot<'e>>,
     ) -> Self {
         Self {
             engine,

@@ -30,6 +30,8 @@ use rustc_hash::FxHashSet;
 
 pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNote, RunState};
 
+use tileperf_perf::event::Stage;
+
 use crate::engine::{Shared, spawn};
 use crate::{DocId, Engine};
 
@@ -85,6 +87,15 @@ impl Runs {
         if self.watched.read().contains(doc) {
             let _ = self.wake.try_send(());
         }
+    }
+
+    /// Whether a benchmark of this workspace takes samples now, or is about to.
+    pub(crate) fn is_sampling(&self) -> bool {
+        let samples = |note: &Arc<RunNote>| {
+            let stage = note.run.as_ref().and_then(|run| run.stage);
+            note.running && matches!(stage, Some(Stage::Warming | Stage::Measuring))
+        };
+        self.all().iter().any(samples)
     }
 
     fn all(&self) -> Arc<Vec<Arc<RunNote>>> {

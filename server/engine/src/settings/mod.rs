@@ -66,6 +66,8 @@ pub struct Settings {
     pub watch: bool,
     /// The Python whose packages count, as written.
     pub python_path: Option<String>,
+    /// What is compiled in the background.
+    pub compile: Compile,
     /// The experiment loop.
     pub perf: Perf,
     /// Environment variables for children.
@@ -106,6 +108,17 @@ pub struct InlayHints {
     pub configurations: bool,
     /// The kernel behind a launch.
     pub resolved_kernel: bool,
+    /// What the compiler made of each access.
+    pub compiled: bool,
+}
+
+/// What is compiled in the background.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compile {
+    /// Anything.
+    pub enabled: bool,
+    /// For which architectures, ascending, at least one; the first comes first.
+    pub archs: Vec<Arch>,
 }
 
 /// What the workspace index reads.

@@ -56,6 +56,7 @@ impl Settings {
             tests: Tests::default(),
             watch: false,
             python_path: None,
+            compile: Default::default(),
             perf: Default::default(),
             environment: Default::default(),
             trust: Vec::new(),

@@ -254,6 +254,15 @@ pub static TABLE: &[Setting] = &[
         apply: into!(Flag, inlay_hints.resolved_kernel),
     },
     Setting {
+        key: "inlay-hints.compiled",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: on,
+        doc: "Show at each load, store and matrix multiplication what the compiler made of it.",
+        example: "inlay-hints.compiled = false",
+        apply: into!(Flag, inlay_hints.compiled),
+    },
+    Setting {
         key: "diagnostics.enable",
         kind: Kind::Flag,
         scope: Scope::Anywhere,
@@ -350,6 +359,27 @@ pub static TABLE: &[Setting] = &[
         doc: "Follow changes on disk. Turned off, files that are not open are read once.",
         example: "watch.enable = false",
         apply: into!(Flag, watch),
+    },
+    Setting {
+        key: "compile.enable",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: on,
+        doc: "Compile the kernels of open files in the background, in a workspace that is trusted: \
+              cuTile's frontend when typing pauses, machine code on open and on save. Commands such \
+              as `tileperf compile` work whatever this says.",
+        example: "compile.enable = false",
+        apply: into!(Flag, compile.enabled),
+    },
+    Setting {
+        key: "compile.archs",
+        kind: Kind::Archs,
+        scope: Scope::Anywhere,
+        default: || Value::Archs(vec![Arch::Sm90]),
+        doc: "The architectures that kernels are compiled for. No GPU is needed. Each costs the \
+              time of its compile, from a fifth of a second to a minute a kernel.",
+        example: "compile.archs = [\"sm_90\", \"sm_100\"]",
+        apply: into!(Archs, compile.archs),
     },
     Setting {
         key: "python.path",

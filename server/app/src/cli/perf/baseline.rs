@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::session::{Named, RunArgs, require_trust, with_session};
+use super::super::trust::require_trust;
+use super::session::{Named, RunArgs, with_session};
 
 /// Test and time the code as it is, and against itself.
 #[derive(Debug, Args)]

@@ -8,8 +8,9 @@ use tileperf_perf::Error;
 use tileperf_perf::event::{Origin, RunEnd};
 use tileperf_perf::flow::{self, Change, Loop, Outcome};
 
+use super::super::trust::require_trust;
 use super::plan::plan;
-use super::session::{Format, Measured, Named, RunArgs, require_trust, with_options, with_session};
+use super::session::{Format, Measured, Named, RunArgs, with_options, with_session};
 use super::setup::WishArgs;
 
 /// Test and time the change that is saved in the kernel's files, and keep or revert it by rule.

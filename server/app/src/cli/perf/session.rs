@@ -1,7 +1,6 @@
 //! What every verb needs: the kernel that is meant, its session, trust, and a way to be interrupted.
 
 use std::cell::Cell;
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -196,43 +195,6 @@ impl Named {
             }
         }
     }
-}
-
-/// Refuses to run code of a project that the user does not trust, after asking where one can.
-///
-/// # Errors
-/// Not trusted.
-pub(super) fn require_trust(engine: &Engine, root: &Path) -> anyhow::Result<()> {
-    if engine.is_trusted() {
-        return Ok(());
-    }
-    if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        let question = format!(
-            "This runs code of {}. Do you trust it? [y/N] ",
-            root.display()
-        );
-        if ask(&question)? {
-            engine.set_trusted(true);
-            return Ok(());
-        }
-    }
-    bail!(
-        "this runs code of {}; say --trust, or list the folder under `trust` in your own \
-         tileperf.toml",
-        root.display()
-    )
-}
-
-/// A question that is answered with yes or not.
-pub(super) fn ask(question: &str) -> anyhow::Result<bool> {
-    let mut err = io::stderr();
-    err.write_all(question.as_bytes())?;
-    err.flush()?;
-    let mut answer = String::new();
-    io::stdin()
-        .read_line(&mut answer)
-        .context("cannot read the answer")?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// What a plan says of the device.

@@ -8,8 +8,9 @@ use tileperf_perf::flow;
 use tileperf_perf::plan::Plan;
 use tileperf_perf::verdict::Goal;
 
+use super::super::trust::{ask, require_trust};
 use super::plan::{Wishes, plan};
-use super::session::{Measured, Named, RunArgs, ask, require_trust, with_options};
+use super::session::{Measured, Named, RunArgs, with_options};
 
 /// Start a session for a kernel, on a git branch of its own.
 ///

@@ -26,6 +26,10 @@ pub(in crate::lsp) struct ServerInfo {
     kernels: usize,
     /// Of the last full index; null before the first.
     index_seconds: Option<f64>,
+    /// What kernels are compiled with, or why they are not; null before the first.
+    compiler: Option<String>,
+    /// What is being compiled.
+    compiling: Vec<String>,
     settings: BTreeMap<&'static str, Setting>,
     /// What is wrong in the settings, one sentence each.
     problems: Vec<String>,
@@ -43,6 +47,7 @@ struct Setting {
 /// The state of this server. Answered without waiting for anything, an index under way included.
 pub(in crate::lsp) async fn handle(server: &Server, _: NoParams) -> Result<ServerInfo> {
     let status = server.engine.status();
+    let compile = server.engine.compile_state();
     let setting = |row: tileperf_engine::settings::Row| {
         (
             row.key,
@@ -61,6 +66,10 @@ pub(in crate::lsp) async fn handle(server: &Server, _: NoParams) -> Result<Serve
         files: status.files,
         kernels: status.kernels,
         index_seconds: (status.state == State::Ready).then_some(status.index_seconds),
+        compiler: compile
+            .toolchain
+            .map(|known| known.unwrap_or_else(|why| why)),
+        compiling: compile.running,
         settings: server
             .engine
             .settings()

@@ -1,0 +1,145 @@
+//! The first tier: a kernel's slice to bytecode, with the signature that cuTile takes.
+//!
+//! A guessed signature can be wrong. What cuTile says of it leads to the next one, a bounded number
+//! of times; if none is taken, the complaint that came most often is the kernel's own.
+
+use serde_json::{Map, Value};
+use tileperf_analysis::arch::Arch;
+use tileperf_analysis::signature::{Complaint, Signature, repair};
+use tileperf_compiler::worker::{
+    Answer, Compiled, Error, Module, Place, Problem, ProblemKind, Request, Worker,
+};
+use tileperf_proc::CancelToken;
+
+use super::subject::Subject;
+
+/// Signatures tried before it is given up. Nearly all kernels need one to three.
+const MOST_TRIES: usize = 16;
+
+/// What the frontend makes of a kernel.
+#[derive(Debug, Clone)]
+pub(super) enum Verdict {
+    /// It compiles for this signature.
+    Accepted(Signature, Compiled),
+    /// It does not; the signature is the one that was complained of.
+    Refused(Signature, Problem),
+    /// Nothing can be said, for a reason that is not the kernel's.
+    Failed(Signature, String),
+}
+
+/// Compiles a kernel to bytecode. `None` if it was cancelled.
+pub(super) fn accept(
+    worker: &Worker,
+    subject: &Subject,
+    arch: Arch,
+    cancel: &CancelToken,
+) -> Option<Verdict> {
+    let mut tried: Vec<Signature> = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut waiting = subject.signatures.iter().cloned();
+    let mut next = waiting.next();
+    while let Some(signature) = next.take() {
+        tried.push(signature.clone());
+        let problem = match worker.compile(&request(subject, &signature, arch), cancel) {
+            Ok(Answer::Compiled(compiled)) => return Some(Verdict::Accepted(signature, compiled)),
+            Ok(Answer::Problem(problem)) => problem,
+            Err(Error::Cancelled) => return None,
+            Err(error) => return Some(Verdict::Failed(signature, error.to_string())),
+        };
+        if let Some(reason) = not_the_kernels(&problem) {
+            return Some(Verdict::Failed(signature, reason));
+        }
+        let code = code(subject, &problem);
+        problems.push(problem);
+        let Some(Problem { kind, message, .. }) = problems.last() else {
+            break;
+        };
+        // A file that cannot be loaded cannot be loaded with another signature either.
+        let by_signature = matches!(kind, ProblemKind::Frontend | ProblemKind::Signature);
+        if tried.len() < MOST_TRIES && by_signature {
+            let code: Vec<&str> = code.iter().map(String::as_str).collect();
+            let complaint = Complaint {
+                message,
+                code: &code,
+            };
+            next = waiting.next().or_else(|| repair(&tried, complaint));
+        }
+    }
+    let (at, problem) = most_frequent(&problems)?;
+    Some(Verdict::Refused(tried[at].clone(), problem.clone()))
+}
+
+fn request(subject: &Subject, signature: &Signature, arch: Arch) -> Request {
+    let modules = subject.slice.modules.iter().map(|module| Module {
+        name: module.name.to_string(),
+        path: module.path.to_string(),
+        text: module.text.clone(),
+    });
+    Request {
+        modules: modules.collect(),
+        entry: subject.slice.entry.to_string(),
+        kernel: subject.slice.kernel.to_string(),
+        signature: signature.params.iter().map(|p| json(&p.kind)).collect(),
+        arch: arch.name().to_owned(),
+        hints: Map::new(),
+        globals: (signature.globals.iter())
+            .map(|(name, constant)| (name.to_string(), json(constant)))
+            .collect(),
+        convention: None,
+    }
+}
+
+/// What the protocol has for a value: plain data, which always serializes.
+fn json(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Why nothing can be said of a kernel; `None` if it was looked at.
+fn not_the_kernels(problem: &Problem) -> Option<String> {
+    use ProblemKind as P;
+    match problem.kind {
+        P::Syntax | P::Load | P::Frontend | P::Signature => None,
+        P::Time | P::Memory | P::CudaTile | P::Internal | P::Request | P::Refused | P::Other => {
+            Some(problem.message.clone())
+        }
+    }
+}
+
+/// The code that a problem points to, then that of the calls that led there.
+fn code(subject: &Subject, problem: &Problem) -> Vec<String> {
+    let places = std::iter::once(&problem.place).chain(&problem.chain);
+    places.filter_map(|place| text_at(subject, place)).collect()
+}
+
+fn text_at(subject: &Subject, place: &Place) -> Option<String> {
+    let text = &subject.source(place.path.as_deref()?)?.text;
+    let line = (place.line? as usize).checked_sub(1)?;
+    let last = (place.end_line.or(place.line)? as usize).checked_sub(1)?;
+    if line > last || last >= text.line_count() {
+        return None;
+    }
+    let (first, last) = (text.line_span(line), text.line_span(last));
+    let start = place.column.map_or(first.start, |c| first.start + c);
+    let end = place.end_column.map_or(last.end, |c| last.start + c);
+    let exact = text.as_str().get(start as usize..end as usize);
+    let whole = || text.as_str().get(first.range().start..last.range().end);
+    exact
+        .filter(|t| !t.is_empty())
+        .or_else(whole)
+        .map(str::to_owned)
+}
+
+/// The problem that most signatures have, the first of equals: what is wrong with a kernel is wrong
+/// with every signature, what is wrong with a signature is gone with the next.
+fn most_frequent(problems: &[Problem]) -> Option<(usize, &Problem)> {
+    let count = |problem: &Problem| {
+        let same =
+            |other: &&Problem| (&other.message, &other.place) == (&problem.message, &problem.place);
+        problems.iter().filter(same).count()
+    };
+    problems
+        .iter()
+        .enumerate()
+        .rev()
+        .max_by_key(|(_, problem)| count(problem))
+}

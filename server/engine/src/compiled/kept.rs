@@ -1,0 +1,246 @@
+//! What compiles have shown, kept so that it can be told in any later text.
+
+use std::sync::Arc;
+
+use tileperf_analysis::arch::Arch;
+use tileperf_analysis::compiled::{
+    Called, CompiledFacts, Machine, Outcome, Placed, Refusal, Remark, Resources, Site,
+};
+use tileperf_analysis::model::Fingerprint;
+use tileperf_analysis::signature::Signature;
+use tileperf_compiler::backend;
+use tileperf_compiler::tileiras;
+use tileperf_compiler::worker::{Place, Problem, ProblemKind};
+use tileperf_syntax::{ParsedFile, Text};
+
+use super::anchor::{Anchor, Anchors};
+use super::subject::Subject;
+
+/// What is known of a kernel.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    /// Of all that was compiled.
+    pub(super) slice: Fingerprint,
+    /// Of what the kernel's own file has of it.
+    pub(super) model: Fingerprint,
+    /// One an architecture, the main one first.
+    pub(super) results: Vec<Kept>,
+    /// The last machine code of an earlier text, one an architecture, until there is that of the
+    /// present one.
+    pub(super) before: Vec<Kept>,
+    /// Of which state of the workspace the results are.
+    pub(super) serial: u64,
+}
+
+impl Known {
+    /// Nothing, of a kernel's present text.
+    pub(super) fn nothing(subject: &Subject) -> Self {
+        Self {
+            slice: subject.slice.fingerprint,
+            model: subject.model,
+            results: Vec::new(),
+            before: Vec::new(),
+            serial: subject.serial,
+        }
+    }
+
+    /// Adds a result, unless there are some of a later text. `order` has the architectures. Those of
+    /// an earlier text are no longer the kernel's.
+    pub(super) fn add(&mut self, subject: &Subject, kept: Kept, order: &[Arch]) {
+        if subject.serial < self.serial && subject.slice.fingerprint != self.slice {
+            return;
+        }
+        if subject.slice.fingerprint != self.slice {
+            for old in self.results.drain(..) {
+                if matches!(old.outcome, KeptOutcome::Machine { .. }) {
+                    self.before.retain(|known| known.arch != old.arch);
+                    self.before.push(old);
+                }
+            }
+            self.slice = subject.slice.fingerprint;
+        }
+        self.serial = self.serial.max(subject.serial);
+        self.model = subject.model;
+        if matches!(kept.outcome, KeptOutcome::Machine { .. }) {
+            self.before.retain(|known| known.arch != kept.arch);
+        }
+        self.results.retain(|known| known.arch != kept.arch);
+        self.results.push(kept);
+        let at = |arch: Arch| order.iter().position(|a| *a == arch);
+        self.results.sort_by_key(|kept| at(kept.arch));
+    }
+
+    /// What is shown: while machine code is being made, that of the text before, as stale.
+    pub(super) fn now(&self, text: &Text, parsed: &ParsedFile, edited: bool) -> Vec<CompiledFacts> {
+        let shown = self.results.iter().map(|kept| {
+            let waits = matches!(kept.outcome, KeptOutcome::Accepted(_));
+            let old = self
+                .before
+                .iter()
+                .find(|old| waits && old.arch == kept.arch);
+            match old {
+                Some(old) => old.now(text, parsed, true),
+                None => kept.now(text, parsed, edited),
+            }
+        });
+        shown.collect()
+    }
+}
+
+/// What became of a kernel on an architecture.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) arch: Arch,
+    pub(super) signature: Signature,
+    pub(super) outcome: KeptOutcome,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum KeptOutcome {
+    /// With the bytecode, for when machine code is asked for.
+    Accepted(Arc<[u8]>),
+    Machine {
+        resources: Resources,
+        code_hash: String,
+        remarks: Option<Vec<(Option<Anchor>, Remark)>>,
+        seconds: f64,
+    },
+    Refused {
+        message: String,
+        at: Option<Anchor>,
+        chain: Vec<Called>,
+    },
+    Failed(String),
+}
+
+impl KeptOutcome {
+    /// The backend's answer.
+    pub(super) fn of_backend(
+        subject: &Subject,
+        answer: Result<backend::Outcome, tileiras::Error>,
+    ) -> Option<Self> {
+        let outcome = match answer {
+            Ok(outcome) => outcome,
+            Err(tileiras::Error::Cancelled) => return None,
+            Err(tileiras::Error::Refused { message, place }) => {
+                let at = place.and_then(|site| Places::new(subject).anchor(&site));
+                return Some(Self::Refused {
+                    message,
+                    at,
+                    chain: Vec::new(),
+                });
+            }
+            Err(error) => return Some(Self::Failed(error.to_string())),
+        };
+        let Some(kernel) = outcome.cubin.kernels.into_iter().next() else {
+            return Some(Self::Failed("the compiled file has no kernel".to_owned()));
+        };
+        let mut places = Places::new(subject);
+        let remarks = outcome.remarks.map(|remarks| {
+            let anchored = remarks.all.into_iter().map(|remark| {
+                let at = remark.site.as_ref().and_then(|site| places.anchor(site));
+                (at, remark)
+            });
+            anchored.collect()
+        });
+        Some(Self::Machine {
+            resources: kernel.resources,
+            code_hash: kernel.code_hash,
+            remarks,
+            seconds: outcome.seconds,
+        })
+    }
+
+    /// The frontend's complaint.
+    pub(super) fn of_problem(subject: &Subject, problem: &Problem) -> Self {
+        let calls = std::iter::once(&problem.place).chain(&problem.chain);
+        let sites: Vec<(Site, Option<String>)> = calls
+            .filter_map(|place| Some((site(place)?, place.function.clone())))
+            .collect();
+        let mut places = Places::new(subject);
+        let at = sites.iter().find_map(|(site, _)| places.anchor(site));
+        let elsewhere = sites.len() > 1
+            || (sites.first()).is_some_and(|(site, _)| subject.source(&site.file).is_none());
+        let called = |(site, function)| Called { site, function };
+        let message = match (problem.kind, &problem.class) {
+            (ProblemKind::Load, Some(class)) => format!("{class}: {}", problem.message),
+            _ => problem.message.clone(),
+        };
+        Self::Refused {
+            message,
+            at,
+            chain: if elsewhere {
+                sites.into_iter().map(called).collect()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+fn site(place: &Place) -> Option<Site> {
+    Some(Site {
+        file: place.path.clone()?,
+        line: place.line?,
+        column: place.column.unwrap_or(0),
+    })
+}
+
+/// Places in the kernel's own file, at the time of a compile.
+struct Places<'s> {
+    file: &'s str,
+    anchors: Option<Anchors<'s>>,
+}
+
+impl<'s> Places<'s> {
+    fn new(subject: &'s Subject) -> Self {
+        let own = subject.sources.first();
+        Self {
+            file: own.map_or("", |source| source.doc.as_str()),
+            anchors: own.map(|source| Anchors::new(&source.text, &source.parsed)),
+        }
+    }
+
+    fn anchor(&mut self, site: &Site) -> Option<Anchor> {
+        let anchors = self.anchors.as_mut().filter(|_| site.file == self.file)?;
+        anchors.at(site.line, site.column)
+    }
+}
+
+impl Kept {
+    /// The same at the places of the present text.
+    pub(super) fn now(&self, text: &Text, parsed: &ParsedFile, stale: bool) -> CompiledFacts {
+        let outcome = match &self.outcome {
+            KeptOutcome::Accepted(_) => Outcome::Accepted,
+            KeptOutcome::Failed(why) => Outcome::Failed(why.clone()),
+            KeptOutcome::Refused { message, at, chain } => Outcome::Refused(Refusal {
+                message: message.clone(),
+                span: at.as_ref().and_then(|at| at.expression(text, parsed)),
+                chain: chain.clone(),
+            }),
+            KeptOutcome::Machine {
+                resources,
+                code_hash,
+                remarks,
+                seconds,
+            } => Outcome::Machine(Machine {
+                resources: *resources,
+                code_hash: code_hash.clone(),
+                remarks: remarks.as_ref().map(|remarks| {
+                    let placed = remarks.iter().map(|(at, remark)| Placed {
+                        span: (at.as_ref()).and_then(|at| at.operation(text, parsed, &remark.kind)),
+                        remark: remark.clone(),
+                    });
+                    placed.collect()
+                }),
+                seconds: *seconds,
+            }),
+        };
+        CompiledFacts {
+            arch: self.arch,
+            signature: self.signature.clone(),
+            outcome,
+            stale,
+        }
+    }
+}

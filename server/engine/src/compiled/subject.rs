@@ -1,0 +1,99 @@
+//! A kernel ready to be compiled: everything that is needed for it, taken out of one state of the
+//! workspace, so that compiling borrows nothing and may take its time.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use tileperf_analysis::arch::Arch;
+use tileperf_analysis::model::{Fingerprint, Kernel};
+use tileperf_analysis::signature::{Guesser, Signature};
+use tileperf_analysis::slice::{self, Slice, Unsliceable};
+use tileperf_syntax::{ParsedFile, Text};
+
+use crate::DocId;
+use crate::snapshot::Snapshot;
+
+/// Which kernel of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct KernelKey {
+    pub(crate) doc: DocId,
+    pub(crate) qualified: SmolStr,
+    pub(crate) ordinal: u32,
+}
+
+impl KernelKey {
+    pub(crate) fn new(doc: &DocId, kernel: &Kernel) -> Self {
+        Self {
+            doc: doc.clone(),
+            qualified: kernel.qualified.clone(),
+            ordinal: kernel.ordinal,
+        }
+    }
+}
+
+/// A file that a slice is of, as it was then.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    pub(super) doc: DocId,
+    pub(super) text: Text,
+    pub(super) parsed: Arc<ParsedFile>,
+}
+
+/// A kernel with all that compiling it takes.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) key: KernelKey,
+    pub(super) slice: Slice,
+    /// The most likely signatures, best first; at least one.
+    pub(super) signatures: Vec<Signature>,
+    /// The files of the slice, the kernel's first.
+    pub(super) sources: Vec<Source>,
+    /// Of the kernel and what it calls in its file: tells cheaply whether either was edited.
+    pub(super) model: Fingerprint,
+    /// Of a later state of the workspace, it is greater.
+    pub(super) serial: u64,
+}
+
+/// The subjects of a file: one a kernel that can be taken out of it.
+pub(super) fn subjects(
+    snapshot: &Snapshot<'_>,
+    doc: &DocId,
+    kernels: &[Kernel],
+    arch: Arch,
+) -> Vec<(KernelKey, Result<Subject, Unsliceable>)> {
+    let Some(module) = snapshot.number(doc) else {
+        return Vec::new();
+    };
+    let guesser = Guesser::new(snapshot);
+    let serial = snapshot.serial();
+    let each = kernels.iter().map(|kernel| {
+        let key = KernelKey::new(doc, kernel);
+        let subject = slice::slice(snapshot, module, kernel).and_then(|slice| {
+            let guess = guesser.guess(module, kernel, &slice.captured, arch);
+            let sources = (slice.modules.iter())
+                .filter_map(|module| {
+                    let doc = DocId::named(&module.path);
+                    let (text, parsed) = snapshot.text(snapshot.number(&doc)?).clone();
+                    Some(Source { doc, text, parsed })
+                })
+                .collect();
+            Ok(Subject {
+                key: key.clone(),
+                slice,
+                signatures: vec![guess.ok_or(Unsliceable::Gone)?],
+                sources,
+                model: kernel.fingerprint,
+                serial,
+            })
+        });
+        (key, subject)
+    });
+    each.collect()
+}
+
+impl Subject {
+    /// The file with this path.
+    pub(super) fn source(&self, path: &str) -> Option<&Source> {
+        self.sources.iter().find(|s| s.doc.as_str() == path)
+    }
+}

@@ -1,0 +1,127 @@
+//! The compiler of this workspace: found when it is first needed, looked for again when the settings
+//! change or it was missing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tileperf_compiler::backend::Backend;
+use tileperf_compiler::environment::{Environment, Found, Managed};
+use tileperf_compiler::store::Store;
+use tileperf_compiler::tileiras::{self, Tileiras};
+use tileperf_compiler::worker::{self, Worker};
+
+use crate::engine::Shared;
+
+/// A frontend and a backend that work.
+pub(crate) struct Toolchain {
+    pub(crate) environment: Environment,
+    pub(super) worker: Worker,
+    pub(super) backend: Backend,
+}
+
+/// Where it is looked for.
+#[derive(Debug, Clone, PartialEq)]
+struct Asked {
+    python: Option<String>,
+    root: PathBuf,
+    cache: PathBuf,
+}
+
+/// What was found last.
+#[derive(Default)]
+pub(crate) struct Tools(Mutex<Option<(Asked, Arc<Toolchain>)>>);
+
+impl Tools {
+    /// Ends the frontend's process; the next request starts another.
+    pub(super) fn rest(&self) {
+        if let Some((_, toolchain)) = &*self.0.lock() {
+            toolchain.worker.stop();
+        }
+    }
+
+    /// What was found last, for people.
+    pub(super) fn label(&self) -> Option<String> {
+        let known = self.0.lock();
+        known.as_ref().map(|(_, toolchain)| toolchain.label())
+    }
+}
+
+impl Toolchain {
+    /// Its Python, and what is installed there, for people.
+    fn label(&self) -> String {
+        let python = self.environment.python.display();
+        let version = self.environment.cuda_tile.as_ref();
+        let version = version.map_or("?", |package| &package.version);
+        let tileiras = self.backend.compiler();
+        format!("cuda-tile {version} of {python}, tileiras {tileiras}")
+    }
+}
+
+impl Shared {
+    /// What to compile with.
+    ///
+    /// # Errors
+    /// Why nothing is compiled, and what to do about it.
+    pub(crate) fn toolchain(&self) -> Result<Arc<Toolchain>, String> {
+        let (root, trusted) = {
+            let workspace = self.workspace.read();
+            let root = workspace.roots.first().cloned().unwrap_or_default();
+            (root, workspace.trusted)
+        };
+        if !trusted {
+            return Err("the workspace is not trusted, so nothing of it is compiled".to_owned());
+        }
+        let Some(cache) = self.compiled.cache.read().clone() else {
+            return Err("there is no folder to keep compiled kernels in".to_owned());
+        };
+        let asked = Asked {
+            python: self.settings.read().python_path.clone(),
+            root,
+            cache,
+        };
+        let mut known = self.compiled.tools.0.lock();
+        if let Some((of, toolchain)) = &*known
+            && *of == asked
+        {
+            return Ok(Arc::clone(toolchain));
+        }
+        // A frontend of before ends with its last user.
+        *known = None;
+        let toolchain = Arc::new(start(&asked)?);
+        *known = Some((asked, Arc::clone(&toolchain)));
+        Ok(toolchain)
+    }
+
+    /// What is installed for this workspace. Starts nothing.
+    pub(crate) fn installed(&self) -> Option<Found> {
+        let cache = self.compiled.cache.read().clone()?;
+        let root = self.roots().first().cloned().unwrap_or_default();
+        let python = self.settings.read().python_path.clone();
+        Some(look(python.as_deref(), &root, &cache))
+    }
+}
+
+fn look(python: Option<&str>, root: &Path, cache: &Path) -> Found {
+    let managed = Managed::in_cache(cache);
+    Found::look(python, root, &managed, &|name| std::env::var_os(name))
+}
+
+fn start(asked: &Asked) -> Result<Toolchain, String> {
+    let found = look(asked.python.as_deref(), &asked.root, &asked.cache);
+    let environment = found.chosen()?.clone();
+    let compiler = environment.compiler.clone();
+    let compiler = compiler.ok_or("there is no tileiras")?;
+    let worker = Worker::new(environment.clone(), &asked.cache, worker::Limits::default());
+    let worker = worker.map_err(|error| {
+        let cache = asked.cache.display();
+        format!("cuTile's frontend cannot be prepared in {cache}: {error}")
+    })?;
+    let store = Store::in_cache(&asked.cache);
+    let tileiras = Tileiras::new(compiler);
+    Ok(Toolchain {
+        environment,
+        worker,
+        backend: Backend::new(tileiras, store, tileiras::Limits::default()),
+    })
+}
