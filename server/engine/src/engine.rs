@@ -192,6 +192,9 @@ impl Engine {
         let before = std::mem::replace(&mut *self.shared.settings.write(), Arc::new(settings));
         self.shared.workspace.write().problems.clone_from(&problems);
         let after = self.settings();
+        if before.python_path != after.python_path && self.is_awake() {
+            self.look_at_installed();
+        }
         if self.shared.awake.load(Ordering::Acquire) && before.index != after.index {
             self.start_index();
         } else if before != after {
@@ -366,6 +369,7 @@ impl Engine {
     pub fn wake(&self) {
         if !self.shared.awake.swap(true, Ordering::AcqRel) {
             spawn("tileperf-warm", tileperf_syntax::warm_up);
+            self.look_at_installed();
             self.start_index();
             Runs::follow(&self.shared);
         }
@@ -375,6 +379,7 @@ impl Engine {
     pub fn index_now(&self) {
         self.shared.awake.store(true, Ordering::Release);
         self.shared.index.keeps.store(true, Ordering::Relaxed);
+        self.shared.note_installed();
         let started = Instant::now();
         self.shared
             .index
@@ -407,6 +412,17 @@ impl Engine {
                 tracing::warn!("changes on disk are not followed: {error}");
             }
         }
+    }
+
+    /// Reads in the background which cuda-tile the project's Python has.
+    fn look_at_installed(&self) {
+        let engine = self.clone();
+        spawn("tileperf-packages", move || {
+            if engine.shared.note_installed() {
+                engine.shared.touch();
+                engine.shared.tell(Event::Refresh);
+            }
+        });
     }
 
     fn start_index(&self) {

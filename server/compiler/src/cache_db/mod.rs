@@ -206,6 +206,31 @@ impl CacheDb {
         Ok(typed.collect())
     }
 
+    /// The mangled names of the programs used last, at most `most` programs, each name once. Without
+    /// what the compiler said, which is most of the text.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn symbols(&self, most: u32) -> Result<Vec<String>, Error> {
+        if !self.with_metadata {
+            return Ok(Vec::new());
+        }
+        let explained = |error| explain(&self.path, &error);
+        let query = "SELECT metadata FROM cache ORDER BY atime DESC, key DESC LIMIT ?1";
+        let mut statement = self.connection.prepare(query).map_err(explained)?;
+        let texts = statement.query_map([most], |row| row.get::<_, Option<String>>(0));
+        let texts: Vec<String> = (texts.map_err(explained)?.flatten().flatten()).collect();
+        let mut symbols: Vec<String> = Vec::new();
+        for text in &texts {
+            for symbol in read(text).kernel_names.unwrap_or_default() {
+                if !symbols.contains(&symbol) {
+                    symbols.push(symbol);
+                }
+            }
+        }
+        Ok(symbols)
+    }
+
     /// The compiled program of a row, for [`cubin::read`](crate::cubin::read); `None` if cuTile has
     /// dropped it meanwhile.
     ///

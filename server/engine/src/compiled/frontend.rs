@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::signature::{Complaint, Signature, repair};
+use tileperf_analysis::signature::{Complaint, Origin, Signature, repair};
 use tileperf_compiler::worker::{
     Answer, Compiled, Error, Module, Place, Problem, ProblemKind, Request, Worker,
 };
@@ -48,6 +48,10 @@ pub(super) fn accept(
         };
         if let Some(reason) = not_the_kernels(&problem) {
             return Some(Verdict::Failed(signature, reason));
+        }
+        // What the user's runs launch is no guess: that it does not compile is the kernel's fault.
+        if matches!(signature.origin, Origin::CacheDb | Origin::Recorded) {
+            return Some(Verdict::Refused(signature, problem));
         }
         let code = code(subject, &problem);
         problems.push(problem);

@@ -9,6 +9,7 @@
 //! Nothing is compiled before the workspace is trusted, and while a benchmark takes samples.
 
 mod anchor;
+mod cached;
 mod frontend;
 mod kept;
 mod now;
@@ -29,6 +30,7 @@ use tileperf_analysis::target::Version;
 use crate::engine::Shared;
 use crate::view::FileView;
 use crate::{DocId, Engine};
+use cached::Cached;
 use kept::Known;
 pub use now::CompiledRow;
 pub use queue::Depth;
@@ -43,6 +45,7 @@ pub(crate) struct Compiled {
     queue: Queue,
     started: AtomicBool,
     tools: Tools,
+    cached: Cached,
     cache: RwLock<Option<PathBuf>>,
     /// Why nothing is compiled, as was last said.
     obstacle: Mutex<Option<String>>,

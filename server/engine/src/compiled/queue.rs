@@ -148,16 +148,6 @@ impl Queue {
         }
     }
 
-    /// Ends everything: the server is about to.
-    pub(super) fn stop(&self) {
-        let mut state = self.state.lock();
-        state.documents.clear();
-        state.jobs.clear();
-        for running in [&state.frontend, &state.backend].into_iter().flatten() {
-            running.cancel.cancel();
-        }
-    }
-
     /// What runs, in words, and how much waits.
     pub(super) fn state(&self) -> (Vec<String>, usize) {
         let state = self.state.lock();

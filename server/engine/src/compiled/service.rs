@@ -107,7 +107,7 @@ impl<'s> Pass<'s> {
         let subjects = {
             let snapshot = Snapshot::new(self.shared);
             let main = self.archs.first().copied().unwrap_or(Arch::Sm90);
-            subjects(&snapshot, &self.doc, &file.model.kernels, main)
+            subjects(&snapshot, &self.shared.compiled.cached, &self.doc, &file.model.kernels, main)
         };
         self.shared.forget(&self.doc, |key| {
             subjects.iter().any(|(known, _)| known == key)

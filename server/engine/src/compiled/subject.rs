@@ -10,6 +10,7 @@ use tileperf_analysis::signature::{Guesser, Signature};
 use tileperf_analysis::slice::{self, Slice, Unsliceable};
 use tileperf_syntax::{ParsedFile, Text};
 
+use super::cached::Cached;
 use crate::DocId;
 use crate::snapshot::Snapshot;
 
@@ -57,6 +58,7 @@ pub(super) struct Subject {
 /// The subjects of a file: one a kernel that can be taken out of it.
 pub(super) fn subjects(
     snapshot: &Snapshot<'_>,
+    cached: &Cached,
     doc: &DocId,
     kernels: &[Kernel],
     arch: Arch,
@@ -70,6 +72,13 @@ pub(super) fn subjects(
         let key = KernelKey::new(doc, kernel);
         let subject = slice::slice(snapshot, module, kernel).and_then(|slice| {
             let guess = guesser.guess(module, kernel, &slice.captured, arch);
+            let guess = guess.ok_or(Unsliceable::Gone)?;
+            let mut signatures = Vec::new();
+            // What a function around the kernel gave it stands in no name.
+            if slice.captured.is_empty() {
+                signatures = cached.of(kernel);
+            }
+            signatures.push(guess);
             let sources = (slice.modules.iter())
                 .filter_map(|module| {
                     let doc = DocId::named(&module.path);
@@ -80,7 +89,7 @@ pub(super) fn subjects(
             Ok(Subject {
                 key: key.clone(),
                 slice,
-                signatures: vec![guess.ok_or(Unsliceable::Gone)?],
+                signatures,
                 sources,
                 model: kernel.fingerprint,
                 serial,

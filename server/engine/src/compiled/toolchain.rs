@@ -93,12 +93,16 @@ impl Shared {
         Ok(toolchain)
     }
 
-    /// What is installed for this workspace. Starts nothing.
-    pub(crate) fn installed(&self) -> Option<Found> {
-        let cache = self.compiled.cache.read().clone()?;
+    /// Notes which cuda-tile the project's Python has; starts nothing. Whether that is news.
+    pub(crate) fn note_installed(&self) -> bool {
+        let cache = self.compiled.cache.read().clone().unwrap_or_default();
         let root = self.roots().first().cloned().unwrap_or_default();
         let python = self.settings.read().python_path.clone();
-        Some(look(python.as_deref(), &root, &cache))
+        let version = look(python.as_deref(), &root, &cache).project_version();
+        let mut known = self.compiled.version.write();
+        let is_news = *known != version;
+        *known = version;
+        is_news
     }
 }
 

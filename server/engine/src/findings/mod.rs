@@ -199,7 +199,7 @@ impl Engine {
     pub fn target(&self) -> Arc<Target> {
         let settings = self.settings();
         Arc::new(Target {
-            cuda_tile: settings.cuda_tile,
+            cuda_tile: settings.cuda_tile.or(*self.shared.compiled.version.read()),
             archs: (settings.evaluated_archs().iter())
                 .map(|n| n.arch)
                 .collect(),
