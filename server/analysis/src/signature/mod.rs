@@ -37,6 +37,18 @@ pub enum Origin {
     Guess,
 }
 
+impl Origin {
+    /// In words that follow a signature: `guessed`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Origin::CacheDb => "from the compile cache",
+            Origin::Recorded => "from a recorded launch",
+            Origin::Literals => "from a launch in the code, dtypes assumed",
+            Origin::Guess => "guessed",
+        }
+    }
+}
+
 /// What a kernel is compiled for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {
