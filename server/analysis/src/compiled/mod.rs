@@ -3,14 +3,22 @@
 //! The compiler crate finds it out, the engine ties it to the texts of the moment; here it is judged
 //! against what rules claim, and put into words. Nothing here compiles, reads or waits.
 
+mod judge;
+mod kernel;
+pub mod occupancy;
 mod remark;
 mod resources;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use tileperf_syntax::Span;
 
 use crate::arch::Arch;
 use crate::signature::Signature;
 
+pub use judge::{Evidence, Judgements, judge};
+pub use kernel::CompiledKernel;
+pub use occupancy::{Limit, Occupancy};
 pub use remark::{Access, HintState, Kind, Remark, Remarks, Site};
 pub use resources::Resources;
 

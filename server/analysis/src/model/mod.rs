@@ -6,6 +6,7 @@
 //! every file, follows them.
 
 mod build;
+mod by_target;
 mod fingerprint;
 mod guard;
 mod names;
@@ -23,6 +24,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 
 pub use build::{ItemScan, ModelCache};
+pub use by_target::ByTarget;
 
 /// Which kernel of a workspace: branches and factories can define one name several times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

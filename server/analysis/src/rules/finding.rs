@@ -30,12 +30,39 @@ pub struct Finding {
 /// What compiled code would show.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Claim {
-    /// The access whose call stands there is made without tensor cores, TMA and so on.
-    AccessIs(Span, Lowering),
+    /// An access is made without tensor cores, TMA and so on.
+    AccessIs {
+        /// The access's call.
+        call: Span,
+        /// How it is made.
+        lowering: Lowering,
+        /// What to say once that is known, where the message says that it may be so.
+        stated: Option<String>,
+    },
     /// A keyword changes nothing.
     Inert(String),
     /// The kernel does not compile.
     Errors,
+}
+
+impl Claim {
+    /// An access is made in some way, which the message states whether known or not.
+    pub fn access(call: Span, lowering: Lowering) -> Claim {
+        Claim::AccessIs {
+            call,
+            lowering,
+            stated: None,
+        }
+    }
+
+    /// An access is made in some way; what to say once that is known.
+    pub fn stated(call: Span, lowering: Lowering, stated: impl Into<String>) -> Claim {
+        Claim::AccessIs {
+            call,
+            lowering,
+            stated: Some(stated.into()),
+        }
+    }
 }
 
 /// What the compiler makes of an access.
@@ -152,8 +179,8 @@ impl Finding {
             *span = map(*span);
         }
         for claim in &mut finding.claims {
-            if let Claim::AccessIs(span, _) = claim {
-                *span = map(*span);
+            if let Claim::AccessIs { call, .. } = claim {
+                *call = map(*call);
             }
         }
         for edit in finding.fixes.iter_mut().flat_map(|f| &mut f.edits) {

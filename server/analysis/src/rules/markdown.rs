@@ -38,6 +38,9 @@ pub fn markdown() -> String {
         if matches!(rule.check, Check::Workspace(_)) {
             facts.push("Looks at other files of the workspace as well.".to_owned());
         }
+        if matches!(rule.check, Check::Compiled(_)) {
+            facts.push("Found in compiled code only.".to_owned());
+        }
         let _ = writeln!(out, "{}\n\n{}", facts.join(" "), doc.markdown);
     }
     out

@@ -5,6 +5,7 @@
 
 mod bindings;
 mod check;
+mod compiled;
 mod context;
 mod doc;
 mod edits;
@@ -29,6 +30,7 @@ mod tuned;
 mod tuning;
 
 pub use check::{Checked, RuleCache, check, check_links};
+pub use compiled::{CompiledContext, compiled};
 pub use context::{
     DeviceFacts, FileContext, InItem, ItemContext, KernelFacts, KernelUses, Links, SpaceFacts,
 };
@@ -37,6 +39,7 @@ pub use finding::{Claim, Described, Finding, Findings, Fix, Lowering, Safety};
 pub use fixes::compatible;
 pub use markdown::markdown;
 pub use rule::{Check, DeviceContext, Rule, Severity};
+pub(crate) use tuned::listed;
 
 /// Declares the modules of the rules and lists them.
 macro_rules! rules {
@@ -107,6 +110,13 @@ rules! {
     tp408_no_swizzle,
     tp409_loop_invariant_tile,
     tp410_cast_in_loop,
+    tp501_compile_error,
+    tp502_no_tma,
+    tp503_no_tensor_cores,
+    tp504_stack,
+    tp505_hint_ignored,
+    tp506_does_not_fit,
+    tp507_occupancy_not_reached,
 }
 
 /// The rule of a code or slug.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FileContext, Findings, ItemContext, Links};
+use super::{CompiledContext, FileContext, Findings, ItemContext, Links};
 use crate::body::Device;
 use crate::target::{Target, Version};
 
@@ -43,6 +43,9 @@ pub enum Check {
     /// A file and what it has to do with others, spaces per architecture included. Asked when
     /// nothing is typed.
     Workspace(fn(&FileContext<'_>, &dyn Links, &mut Findings<'_>)),
+    /// What a file's kernels were compiled to. Asked when something was compiled, and of what is
+    /// known when something is typed.
+    Compiled(fn(&CompiledContext<'_>, &mut Findings<'_>)),
 }
 
 /// A function of device code, with its text.

@@ -6,8 +6,11 @@ use tileperf_syntax::{FileParser, ParsedFile};
 
 use super::doc::{self, BlockKind, Doc};
 use super::{
-    Finding, KernelFacts, KernelUses, Links, Rule, RuleCache, SpaceFacts, check, check_links,
+    CompiledContext, Finding, KernelFacts, KernelUses, Links, Rule, RuleCache, SpaceFacts, check,
+    check_links, compiled,
 };
+use crate::compiled::CompiledKernel;
+use crate::compiled::testing::noted;
 use crate::eval::{Env, EnvItem, Evaluator, ModuleId, Place};
 use crate::model::{Candidate, FileModel, ModelCache, SpaceRef};
 use crate::rewrite;
@@ -114,7 +117,17 @@ pub(crate) fn all(text: &str, target: &Target) -> Vec<Finding> {
         target,
     };
     let linked = check_links(&checked, &file, text, &model, &links);
-    let found = checked.findings.iter().chain(&linked);
+    let facts = noted(&model, text);
+    let kernels: Vec<CompiledKernel<'_>> = (model.kernels.iter().zip(&facts))
+        .map(|(kernel, facts)| CompiledKernel { kernel, facts })
+        .collect();
+    let compiled = compiled(&CompiledContext {
+        text,
+        model: &model,
+        target,
+        kernels: &kernels,
+    });
+    let found = checked.findings.iter().chain(&linked).chain(&compiled);
     let mut findings: Vec<Finding> = found.map(|f| Finding::clone(f)).collect();
     findings.sort_by_key(|f| f.span.start);
     findings

@@ -70,7 +70,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
                 call.name
             ),
         );
-        let found = found.claim(Claim::AccessIs(call.expr.span, Lowering::NoTma));
+        let found = found.claim(Claim::access(call.expr.span, Lowering::NoTma));
         if !all {
             found.archs(archs.clone());
         }

@@ -45,22 +45,26 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         return;
     }
     for call in found {
-        if let Some(message) = message(at, &call) {
+        if let Some((message, stated)) = messages(at, &call) {
             out.push(call.expr.span, message)
-                .claim(Claim::AccessIs(call.expr.span, Lowering::Fma));
+                .claim(Claim::stated(call.expr.span, Lowering::Fma, stated));
         }
     }
 }
 
-fn message<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<String> {
+/// What to say of a product as long as it is not compiled, and once compiled code shows it.
+fn messages<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<(String, String)> {
     let (left, right) = (call.arg(0, "x")?, call.arg(1, "y")?);
     let (a, b) = (dtype(&at.device, left)?, dtype(&at.device, right)?);
     let name = &call.name;
     let (x, y) = (at.source(left.span), at.source(right.span));
     match (a, b) {
-        (Dtype::F32, Dtype::F32) => Some(format!(
-            "`{name}` of float32 operands `{x}` and `{y}` does not use tensor cores; cast both to tfloat32"
-        )),
+        (Dtype::F32, Dtype::F32) => {
+            let said = |uses: &str| {
+                format!("`{name}` of float32 operands `{x}` and `{y}` {uses} tensor cores; cast both to tfloat32")
+            };
+            Some((said("may not use"), said("does not use")))
+        }
         (Dtype::F32 | Dtype::Of(_), Dtype::F32 | Dtype::Of(_)) => {
             let array = [a, b].into_iter().find_map(|d| match d {
                 Dtype::Of(name) => Some(name),
@@ -69,8 +73,9 @@ fn message<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<String> {
             if tests_dtype(&at.device) || narrow(at) || whole_numbers(&at.device, call) {
                 return None;
             }
-            Some(format!(
-                "`{name}` does not use tensor cores if `{array}` is float32; cast both operands to tfloat32 then"
+            Some((
+                format!("`{name}` may not use tensor cores: not if `{array}` is float32; cast both operands to tfloat32 then"),
+                format!("`{name}` does not use tensor cores; cast both operands to tfloat32 where `{array}` is float32"),
             ))
         }
         _ => None,

@@ -234,7 +234,7 @@ fn reaches_mma<'a>(
 }
 
 /// Architectures in words: `sm_90 and sm_100`.
-pub(super) fn listed(archs: &[Arch]) -> String {
+pub(crate) fn listed(archs: &[Arch]) -> String {
     let names: Vec<&str> = archs.iter().map(|a| a.name()).collect();
     match names.as_slice() {
         [] => String::new(),

@@ -38,13 +38,13 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// For people: where the values come from.
+    /// In words that follow a signature: `guessed`.
     pub fn words(self) -> &'static str {
         match self {
-            Origin::CacheDb => "from cuTile's cache",
-            Origin::Recorded => "as a run launched it",
-            Origin::Literals => "as launched in the code; dtypes assumed",
-            Origin::Guess => "a guess",
+            Origin::CacheDb => "from the compile cache",
+            Origin::Recorded => "from a recorded launch",
+            Origin::Literals => "from a launch in the code, dtypes assumed",
+            Origin::Guess => "guessed",
         }
     }
 }

@@ -6,7 +6,7 @@ use super::counts::{Count, line};
 use super::measured::{MeasuredCard, section};
 use crate::arch::Arch;
 use crate::classify::Classification;
-use crate::model::{AccessKind, Kernel};
+use crate::model::{AccessKind, ByTarget, Kernel};
 
 /// What the card shows beside the kernel itself, already in words.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +25,9 @@ pub struct CardFacts {
     pub tests: Vec<String>,
     /// What bounds it, if its text parses.
     pub class: Option<Classification>,
+    /// What compiled code shows of it ([`compiled::section`](super::compiled::section)); empty if
+    /// nothing.
+    pub compiled: String,
     /// What was measured of it.
     pub measured: Option<MeasuredCard>,
 }
@@ -89,6 +92,7 @@ pub fn markdown(kernel: &Kernel, facts: &CardFacts, archs: &[Arch]) -> String {
         out.push('\n');
         out.push_str(&class.text());
     }
+    out.push_str(&facts.compiled);
     if let Some(measured) = &facts.measured {
         out.push_str(&section(measured));
     }
@@ -124,60 +128,17 @@ fn list(out: &mut String, title: &str, items: &[String], none: &str) {
 
 /// A hint; one that is chosen by target, `ct.ByTarget(sm_100=2, default=1)`, for each architecture.
 fn hint_line(name: &str, text: &str, archs: &[Arch]) -> String {
-    let Some(choices) = by_target(text) else {
+    let Some(choices) = ByTarget::read(text) else {
         return format!("`{name}` = `{text}`");
     };
-    let default = choices
-        .iter()
-        .find(|(k, _)| k == "default")
-        .map(|(_, v)| v.as_str());
     let values: Vec<String> = archs
         .iter()
         .map(|arch| {
-            let own = choices
-                .iter()
-                .find(|(k, _)| *k == arch.to_string())
-                .map(|(_, v)| v.as_str());
-            format!(
-                "{arch} {}",
-                own.or(default).unwrap_or("the compiler's default")
-            )
+            let value = choices.on(*arch).unwrap_or("the compiler's default");
+            format!("{arch} {value}")
         })
         .collect();
     format!("`{name}` by target: `{}`", values.join(", "))
-}
-
-/// The keywords of a `ByTarget(...)` call, as written.
-fn by_target(text: &str) -> Option<Vec<(String, String)>> {
-    let head = text.find("ByTarget(")?;
-    let inner = text
-        .get(head + "ByTarget(".len()..)?
-        .trim_end()
-        .strip_suffix(')')?;
-    let mut out = Vec::new();
-    let mut depth = 0;
-    let mut start = 0;
-    let ends: Vec<usize> = inner
-        .char_indices()
-        .filter(|(_, c)| {
-            match c {
-                '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' => depth -= 1,
-                ',' if depth == 0 => return true,
-                _ => {}
-            }
-            false
-        })
-        .map(|(i, _)| i)
-        .chain([inner.len()])
-        .collect();
-    for end in ends {
-        if let Some((key, value)) = inner[start..end].split_once('=') {
-            out.push((key.trim().to_owned(), value.trim().to_owned()));
-        }
-        start = (end + 1).min(inner.len());
-    }
-    Some(out)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub struct LensFacts {
     pub spaces: Vec<Vec<(Arch, Count)>>,
     /// The kernel does not parse at present.
     pub stale: bool,
+    /// What compiled code shows of it ([`compiled::lens`](super::compiled::lens)).
+    pub compiled: Option<String>,
     /// What was measured of it.
     pub measured: Option<Measured>,
 }
@@ -49,6 +51,7 @@ pub fn title(facts: &LensFacts) -> String {
     if facts.stale {
         parts.push("as last parsed".to_owned());
     }
+    parts.extend(facts.compiled.clone());
     parts.extend(facts.measured.iter().flat_map(Measured::parts));
     parts.join(" · ")
 }
@@ -75,11 +78,13 @@ mod tests {
             ops: vec!["softmax".into()],
             spaces: vec![exact(12)],
             stale: true,
+            compiled: Some("sm_90: does not compile".into()),
             measured: None,
         };
         assert_eq!(
             title(&facts),
-            "2 launches · tuned over 12 configurations · op softmax · as last parsed"
+            "2 launches · tuned over 12 configurations · op softmax · as last parsed · \
+             sm_90: does not compile"
         );
     }
 }

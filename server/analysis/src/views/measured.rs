@@ -178,7 +178,7 @@ pub fn percent(change: f64) -> String {
 }
 
 /// Names from elsewhere, as text and not as Markdown: a parameter id may hold anything.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -2,6 +2,7 @@
 //! a view, each a pure function.
 
 pub mod card;
+pub mod compiled;
 pub mod counts;
 pub mod hints;
 pub mod lens;

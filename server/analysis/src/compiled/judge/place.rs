@@ -1,0 +1,69 @@
+//! Whether two places are one, and whether code at a place is compiled whatever constants are.
+
+use tileperf_syntax::ast::{ExprKind, Stmt, StmtKind};
+use tileperf_syntax::{ParsedFile, Span};
+
+use crate::rewrite::line_end;
+
+/// Statements that have others within: an error in their head is given with all of them.
+const COMPOUND: [&str; 8] = [
+    "if ", "for ", "while ", "with ", "try", "def ", "class ", "match ",
+];
+
+/// Whether what the compiler points at is what a finding points at: one lies in the other.
+pub(super) fn same_place(text: &str, compiler: Span, finding: Span) -> bool {
+    let head = head(text, compiler);
+    head.contains(finding) || finding.contains(head)
+}
+
+/// A place; the first line of one that is a compound statement.
+fn head(text: &str, span: Span) -> Span {
+    let written = text.get(span.range()).unwrap_or("");
+    if !COMPOUND.iter().any(|word| written.starts_with(word)) {
+        return span;
+    }
+    Span {
+        start: span.start,
+        end: span.end.min(line_end(text, span.start)),
+    }
+}
+
+/// Whether code at a place of a function is compiled whatever constants are: up to there, nothing
+/// depends on a condition. False where the text does not parse.
+pub(super) fn is_straight(file: &ParsedFile, function: Span, at: Span) -> bool {
+    let item = file.items.iter().find(|item| item.span.contains(function));
+    let Some(item) = item.filter(|item| !item.is_stale()) else {
+        return false;
+    };
+    let by = -i64::from(item.span.start);
+    let body = body_of(&item.facts.body, function.moved(by));
+    body.is_some_and(|body| is_unconditional(body, at.moved(by)))
+}
+
+fn body_of(body: &[Stmt], function: Span) -> Option<&[Stmt]> {
+    body.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::FunctionDef(def) if def.def_span == function => Some(def.body.as_slice()),
+        _ => (stmt.blocks().into_iter()).find_map(|block| body_of(block, function)),
+    })
+}
+
+fn is_unconditional(body: &[Stmt], at: Span) -> bool {
+    let before = body.iter().filter(|stmt| stmt.span.start <= at.end);
+    before.into_iter().all(|stmt| {
+        let branches = matches!(
+            stmt.kind,
+            StmtKind::If { .. }
+                | StmtKind::While { .. }
+                | StmtKind::Match { .. }
+                | StmtKind::Try { .. }
+                | StmtKind::Return(_)
+        );
+        let mut chooses = branches && !matches!(stmt.kind, StmtKind::Return(_));
+        // What follows a return is never reached; its own expression is.
+        chooses |= branches && stmt.span.end <= at.start;
+        stmt.own_exprs(&mut |expr| {
+            expr.walk(&mut |e| chooses |= matches!(e.kind, ExprKind::Conditional { .. }));
+        });
+        !chooses && (stmt.blocks().into_iter()).all(|block| is_unconditional(block, at))
+    })
+}

@@ -1,0 +1,53 @@
+//! Loads and stores that the compiler wanted to make by TMA and could not.
+
+use super::compiled::ByPlace;
+use crate::compiled::{Access, Kind};
+use crate::rules::rule::rule;
+use crate::rules::{Claim, CompiledContext, Findings, Lowering};
+
+rule! {
+    /// A load or store is not made by the tensor memory accelerator; the compiler says why.
+    ///
+    /// From sm_90 on, `ct.load` and `ct.store` can become copies that run beside the arithmetic. The
+    /// compiler says what prevents it (tileiras 13.4): a row stride or an address that is no multiple
+    /// of 16 bytes, or of which nobody knows that it is; a tile whose contiguous extent is less than
+    /// 16 bytes; padding other than zero; a memory order other than weak. Where a tile is read again,
+    /// put that right: pad rows, pass `.contiguous()` tensors, pad with zeros and select with
+    /// `ct.where`. Where the compiler prefers plain loads without a reason it is mostly right, and
+    /// nothing is said. Measure: plain loads of data that is streamed once are often as fast.
+    ///
+    /// ```python bad
+    /// @ct.kernel
+    /// def double(x, y):
+    ///     tile = ct.load(x, (ct.bid(0), 0), (1, 64))  # sm_90: plain: stride not 16-byte aligned  # TP502
+    ///     ct.store(y, (ct.bid(0), 0), tile * 2)  # sm_90: TMA 1x64
+    /// ```
+    ///
+    /// ```python good
+    /// @ct.kernel
+    /// def double(x, y):
+    ///     tile = ct.load(x, (ct.bid(0), 0), (1, 64))  # sm_90: TMA 1x64
+    ///     ct.store(y, (ct.bid(0), 0), tile * 2)  # sm_90: plain
+    /// ```
+    TP502 "no-tma" Hint,
+    Compiled(check)
+}
+
+fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
+    let mut places: ByPlace<Access> = ByPlace::new();
+    for (_, facts, placed) in at.remarks() {
+        let (Kind::Plain { access, reasons }, Some(span)) = (&placed.remark.kind, placed.span)
+        else {
+            continue;
+        };
+        if facts.arch.has_tma() && !reasons.is_empty() {
+            places.add(span, *access, facts, reasons.join(", "));
+        }
+    }
+    for (access, shown) in places.all() {
+        let message = format!("this {} is not made by TMA{}", access.word(), shown.said());
+        out.push(shown.span, message)
+            .archs(shown.archs())
+            .claim(Claim::access(shown.span, Lowering::NoTma));
+    }
+}

@@ -1,0 +1,49 @@
+//! Multiplications that do not use tensor cores.
+
+use super::compiled::ByPlace;
+use crate::compiled::Kind;
+use crate::rules::rule::rule;
+use crate::rules::{Claim, CompiledContext, Findings, Lowering};
+
+rule! {
+    /// A matrix product is made of fused multiply-adds, not on tensor cores.
+    ///
+    /// The compiler says so of float32 operands that are not cast to `tfloat32`, of float64, and of
+    /// tiles too small for an instruction (tileiras 13.4, all architectures). It is several times
+    /// slower; of float32 it also takes kilobytes of stack and ten times as long to compile. Cast
+    /// operands to float16, bfloat16 or tfloat32, or make the tiles larger.
+    ///
+    /// ```python bad
+    /// @ct.kernel
+    /// def product(a, b, c, acc):
+    ///     x = ct.load(a, (0, 0), (16, 16))
+    ///     y = ct.load(b, (0, 0), (16, 16))
+    ///     ct.store(c, (0, 0), ct.mma(x, y, ct.load(acc, (0, 0), (16, 16))))  # sm_80 sm_90: FMA  # TP503
+    /// ```
+    ///
+    /// ```python good
+    /// @ct.kernel
+    /// def product(a, b, c, acc):
+    ///     x = ct.astype(ct.load(a, (0, 0), (16, 16)), ct.tfloat32)
+    ///     y = ct.astype(ct.load(b, (0, 0), (16, 16)), ct.tfloat32)
+    ///     ct.store(c, (0, 0), ct.mma(x, y, ct.load(acc, (0, 0), (16, 16))))  # sm_80 sm_90: tensor core SM80 16x8x8
+    /// ```
+    TP503 "no-tensor-cores" Warning,
+    Compiled(check)
+}
+
+fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
+    let mut places: ByPlace<()> = ByPlace::new();
+    for (_, facts, placed) in at.remarks() {
+        if let (Kind::Fma { reasons }, Some(span)) = (&placed.remark.kind, placed.span) {
+            places.add(span, (), facts, reasons.join(", "));
+        }
+    }
+    for ((), shown) in places.all() {
+        let said = shown.said();
+        let message = format!("this product is made of multiply-adds, not on tensor cores,{said}");
+        out.push(shown.span, message)
+            .archs(shown.archs())
+            .claim(Claim::access(shown.span, Lowering::Fma));
+    }
+}

@@ -1,0 +1,49 @@
+//! Hints that the compiler refuses.
+
+use super::compiled::ByPlace;
+use crate::compiled::{HintState, Kind};
+use crate::rules::rule::rule;
+use crate::rules::{CompiledContext, Findings};
+
+rule! {
+    /// The compiler ignores a hint: its value is out of range, or it does not belong there.
+    ///
+    /// The code is what it would be without the hint. The finding stands where the compiler points, or
+    /// at the kernel.
+    ///
+    /// ```python bad
+    /// @ct.kernel
+    /// def copy(x, y):
+    ///     tile = ct.load(x, (0,), (64,), latency=99)  # sm_90: hint out of range: latency  # TP505
+    ///     ct.store(y, (0,), tile)
+    /// ```
+    ///
+    /// ```python good
+    /// @ct.kernel
+    /// def copy(x, y):
+    ///     tile = ct.load(x, (0,), (64,), latency=2)  # sm_90: hint default: latency
+    ///     ct.store(y, (0,), tile)
+    /// ```
+    TP505 "hint-ignored" Warning,
+    Compiled(check)
+}
+
+fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
+    let mut places: ByPlace<String> = ByPlace::new();
+    for (known, facts, placed) in at.remarks() {
+        let Kind::Hint { state, hint } = &placed.remark.kind else {
+            continue;
+        };
+        let why = match state {
+            HintState::OutOfRange => "its value is out of range",
+            HintState::Incorrect => "it is refused",
+            HintState::Used | HintState::Default => continue,
+        };
+        let span = placed.span.unwrap_or(known.kernel.name_span);
+        places.add(span, hint.clone(), facts, why.to_owned());
+    }
+    for (hint, shown) in places.all() {
+        let message = format!("the hint `{hint}` is ignored{}", shown.said());
+        out.push(shown.span, message).archs(shown.archs());
+    }
+}
