@@ -10,6 +10,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::Serialize;
 use smol_str::SmolStr;
+use tileperf_analysis::compiled::Judgements;
 use tileperf_analysis::model::{FileModel, ModelCache};
 use tileperf_analysis::rules::{self, Checked, Finding, RuleCache};
 use tileperf_analysis::target::Target;
@@ -95,6 +96,8 @@ pub(crate) struct Document {
     rules: Mutex<Rules>,
     /// What the rules about several files found last.
     pub(crate) linked: Mutex<Option<Linked>>,
+    /// What compiled code has shown of the findings.
+    pub(crate) judgements: Mutex<Judgements>,
 }
 
 /// Findings that rest on other files, in the text that they were made for.
@@ -120,6 +123,7 @@ impl Document {
             }),
             rules: Mutex::default(),
             linked: Mutex::default(),
+            judgements: Mutex::default(),
         }
     }
 

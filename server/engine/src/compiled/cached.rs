@@ -42,14 +42,18 @@ impl Cached {
         let Some(modified) = modified else {
             return Vec::new();
         };
-        let is_current = |(of, at, _): &(PathBuf, SystemTime, ByFunction)| {
-            *of == path && *at == modified
-        };
+        let is_current =
+            |(of, at, _): &(PathBuf, SystemTime, ByFunction)| *of == path && *at == modified;
         if !read.as_ref().is_some_and(is_current) {
             *read = Some((path.clone(), modified, by_function(&path)));
         }
-        let known = read.as_ref().and_then(|(.., known)| known.get(kernel.name.as_str()));
-        let fitting = known.into_iter().flatten().filter_map(|symbol| of_symbol(symbol, kernel));
+        let known = read
+            .as_ref()
+            .and_then(|(.., known)| known.get(kernel.name.as_str()));
+        let fitting = known
+            .into_iter()
+            .flatten()
+            .filter_map(|symbol| of_symbol(symbol, kernel));
         let mut signatures: Vec<Signature> = Vec::new();
         for signature in fitting {
             if !signatures.contains(&signature) {
@@ -69,7 +73,7 @@ fn by_function(path: &std::path::Path) -> ByFunction {
     });
     let mut all = ByFunction::default();
     for symbol in symbols {
-        if let Ok(symbol) = symbol.parse::<Symbol>() {
+        if let Ok(symbol) = Symbol::parse(&symbol) {
             all.entry(symbol.function.clone()).or_default().push(symbol);
         }
     }
@@ -81,14 +85,18 @@ fn of_symbol(symbol: &Symbol, kernel: &Kernel) -> Option<Signature> {
     if symbol.params.len() != kernel.params.len() {
         return None;
     }
-    let params = kernel.params.iter().zip(&symbol.params).map(|(param, given)| {
-        let kind = kind(given)?;
-        let is_constant = is_constant(&kind);
-        (is_constant == param.constant).then(|| signature::Param {
-            name: param.name.clone(),
-            kind,
-        })
-    });
+    let params = kernel
+        .params
+        .iter()
+        .zip(&symbol.params)
+        .map(|(param, given)| {
+            let kind = kind(given)?;
+            let is_constant = is_constant(&kind);
+            (is_constant == param.constant).then(|| signature::Param {
+                name: param.name.clone(),
+                kind,
+            })
+        });
     Some(Signature {
         params: params.collect::<Option<_>>()?,
         globals: Vec::new(),
@@ -156,7 +164,7 @@ mod tests {
         let text = format!(
             "import cuda.tile as ct\nInt = ct.Constant[int]\n@ct.kernel\ndef k({params}):\n    pass\n"
         );
-        let symbol: Symbol = symbol.parse().unwrap();
+        let symbol = Symbol::parse(symbol).unwrap();
         of_symbol(&symbol, &kernel(&text)).map(|signature| signature.shown())
     }
 
@@ -173,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_an_array_stays_known() {
-        let symbol: Symbol = "k_Kt1_A2f16_1v8l0_2t1_3i16_p16_I1".parse().unwrap();
+        let symbol = Symbol::parse("k_Kt1_A2f16_1v8l0_2t1_3i16_p16_I1").unwrap();
         let text = "import cuda.tile as ct\n@ct.kernel\ndef k(x, N: ct.Constant[int]):\n    pass\n";
         let found = of_symbol(&symbol, &kernel(text)).unwrap();
         let Kind::Array(array) = &found.params[0].kind else {

@@ -15,6 +15,7 @@ mod kept;
 mod now;
 mod queue;
 mod service;
+mod shown;
 mod subject;
 mod toolchain;
 
@@ -24,24 +25,25 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::compiled::CompiledFacts;
 use tileperf_analysis::target::Version;
 
 use crate::engine::Shared;
-use crate::view::FileView;
 use crate::{DocId, Engine};
 use cached::Cached;
 use kept::Known;
 pub use now::CompiledRow;
 pub use queue::Depth;
 use queue::Queue;
+pub(crate) use shown::Shown;
+use shown::ShownCache;
 pub(crate) use subject::KernelKey;
 use toolchain::Tools;
 
 /// What a server knows of compiled code, and what it is about to find out.
 #[derive(Default)]
 pub(crate) struct Compiled {
-    known: Mutex<FxHashMap<KernelKey, Known>>,
+    known: Mutex<AllKnown>,
+    shown: ShownCache,
     queue: Queue,
     started: AtomicBool,
     tools: Tools,
@@ -51,6 +53,14 @@ pub(crate) struct Compiled {
     obstacle: Mutex<Option<String>>,
     /// The version of cuda-tile in the project's Python.
     pub(crate) version: RwLock<Option<Version>>,
+}
+
+/// What is known of all kernels.
+#[derive(Default)]
+struct AllKnown {
+    all: FxHashMap<KernelKey, Known>,
+    /// Counts every change of it.
+    results: u64,
 }
 
 /// How compiling stands, for people.
@@ -81,14 +91,6 @@ impl Engine {
         service::start(&self.shared);
         self.cancel_outdated(doc);
         self.shared.compiled.queue.ask(doc.clone(), depth);
-    }
-
-    /// What is known of the kernels of a file: for each that something is known of, its number and
-    /// one entry an architecture, the main one first.
-    pub fn compiled(&self, doc: &DocId) -> Vec<(usize, Vec<CompiledFacts>)> {
-        self.shared
-            .file(doc)
-            .map_or_else(Vec::new, |file| self.shared.compiled_of(&file))
     }
 
     /// How compiling stands.
@@ -127,22 +129,5 @@ impl Shared {
     /// As [`Engine::compile_archs`].
     fn compile_archs(&self) -> Vec<Arch> {
         self.settings.read().compile.archs.clone()
-    }
-
-    /// As [`Engine::compiled`].
-    pub(crate) fn compiled_of(&self, file: &FileView) -> Vec<(usize, Vec<CompiledFacts>)> {
-        let known = self.compiled.known.lock();
-        if known.is_empty() {
-            return Vec::new();
-        }
-        let (text, parsed) = self.source(&file.doc);
-        let kernels = file.model.kernels.iter().enumerate();
-        let facts = kernels.filter_map(|(number, kernel)| {
-            let known = known.get(&KernelKey::new(&file.doc, kernel))?;
-            let stale = known.model != kernel.fingerprint || kernel.stale;
-            let facts = known.now(&text, &parsed, stale);
-            (!facts.is_empty()).then_some((number, facts))
-        });
-        facts.collect()
     }
 }

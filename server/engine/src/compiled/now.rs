@@ -44,7 +44,13 @@ impl Engine {
         };
         let snapshot = Snapshot::new(&self.shared);
         let main = archs.first().copied().unwrap_or(Arch::Sm90);
-        let all = subjects(&snapshot, &self.shared.compiled.cached, doc, &file.model.kernels, main);
+        let all = subjects(
+            &snapshot,
+            &self.shared.compiled.cached,
+            doc,
+            &file.model.kernels,
+            main,
+        );
         for (kernel, (_, subject)) in file.model.kernels.iter().zip(all) {
             if !wanted(&kernel.qualified) {
                 continue;

@@ -107,7 +107,13 @@ impl<'s> Pass<'s> {
         let subjects = {
             let snapshot = Snapshot::new(self.shared);
             let main = self.archs.first().copied().unwrap_or(Arch::Sm90);
-            subjects(&snapshot, &self.shared.compiled.cached, &self.doc, &file.model.kernels, main)
+            subjects(
+                &snapshot,
+                &self.shared.compiled.cached,
+                &self.doc,
+                &file.model.kernels,
+                main,
+            )
         };
         self.shared.forget(&self.doc, |key| {
             subjects.iter().any(|(known, _)| known == key)
@@ -207,8 +213,9 @@ impl<'s> Pass<'s> {
 impl Shared {
     /// What is known of exactly this text of a kernel, wherever it stands by now.
     fn known(&self, subject: &Subject, arch: Arch) -> Option<Kept> {
-        let mut known = self.compiled.known.lock();
-        let known = known.get_mut(&subject.key)?;
+        let mut all = self.compiled.known.lock();
+        all.results += 1;
+        let known = all.all.get_mut(&subject.key)?;
         if known.slice != subject.slice.fingerprint {
             return None;
         }
@@ -219,7 +226,9 @@ impl Shared {
     fn keep(&self, subject: &Subject, kept: Kept) {
         let order = self.compile_archs();
         let mut all = self.compiled.known.lock();
-        let known = (all.entry(subject.key.clone())).or_insert_with(|| Known::nothing(subject));
+        all.results += 1;
+        let known = all.all.entry(subject.key.clone());
+        let known = known.or_insert_with(|| Known::nothing(subject));
         known.add(subject, kept, &order);
         drop(all);
         self.tell(Event::Compiled(subject.key.doc.clone()));
@@ -228,13 +237,14 @@ impl Shared {
     /// Notes why a kernel cannot be compiled at all.
     fn cannot(&self, key: KernelKey, why: &str) {
         tracing::debug!(kernel = %key.qualified, "not compiled: {why}");
-        self.compiled.known.lock().remove(&key);
+        self.compiled.known.lock().all.remove(&key);
     }
 
     /// Forgets kernels of a document that are not there any more.
     fn forget(&self, doc: &DocId, is_there: impl Fn(&KernelKey) -> bool) {
         let mut known = self.compiled.known.lock();
-        known.retain(|key, _| key.doc != *doc || is_there(key));
+        known.all.retain(|key, _| key.doc != *doc || is_there(key));
+        self.compiled.shown.forget(doc);
     }
 
     /// While a benchmark takes samples, nothing is compiled.

@@ -13,12 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
+use tileperf_analysis::compiled::{Evidence, judge};
 use tileperf_analysis::model::FileModel;
-use tileperf_analysis::rules::{self, Checked, Finding, Rule, RuleCache, Severity};
+use tileperf_analysis::rules::{
+    self, Checked, CompiledContext, Finding, Rule, RuleCache, Severity,
+};
 use tileperf_analysis::target::Target;
 use tileperf_syntax::{ParsedFile, Text};
 
-use crate::document::Linked;
+use crate::compiled::Shown;
+use crate::document::{Analyzed, Document, Linked};
 use crate::engine::Shared;
 use crate::index::Indexed;
 use crate::{DocId, Engine};
@@ -83,11 +87,41 @@ impl Engine {
         if let Some(linked) = &*open.linked.lock() {
             carried::over(linked, &analyzed.text, &mut findings);
         }
+        let findings = self.chosen(findings);
         Some(CheckedFile {
             version: Some(analyzed.version),
             text: analyzed.text.clone(),
-            findings: self.chosen(findings),
+            findings: match self.shared.shown(doc, &analyzed) {
+                Some(shown) => self.judged(&open, &analyzed, &shown, findings),
+                None => findings,
+            },
         })
+    }
+
+    /// The findings held against compiled code, and what compiled code shows itself.
+    fn judged(
+        &self,
+        open: &Document,
+        analyzed: &Analyzed,
+        shown: &Shown,
+        mut findings: Vec<Arc<Finding>>,
+    ) -> Vec<Arc<Finding>> {
+        let kernels = shown.kernels(&analyzed.model);
+        let compiled = rules::compiled(&CompiledContext {
+            text: analyzed.text.as_str(),
+            model: &analyzed.model,
+            target: &self.target(),
+            kernels: &kernels,
+        });
+        findings.extend(self.chosen(compiled));
+        findings.sort_by_key(|f| (f.span.start, f.span.end, f.rule.code));
+        let evidence = Evidence {
+            file: &analyzed.parsed,
+            text: analyzed.text.as_str(),
+            kernels: &kernels,
+            archs: &self.compile_archs(),
+        };
+        judge(findings, &evidence, &mut open.judgements.lock())
     }
 
     /// Asks the rules that rest on other files about an open document. Whether they say something

@@ -2,6 +2,7 @@
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::views::card::{CardFacts, markdown};
+use tileperf_analysis::views::compiled;
 use tileperf_analysis::views::counts::line;
 use tileperf_syntax::Span;
 
@@ -26,10 +27,12 @@ impl Engine {
     pub fn hover(&self, doc: &DocId, offset: usize) -> Option<HoverText> {
         let file = self.shared.file(doc)?;
         let Some(thing) = self.shared.thing_at(&file, offset) else {
-            return self.explain(&file, offset);
+            return self.explained(&file, offset);
         };
         let (span, markdown) = match thing {
-            Thing::Kernels(_, kernels) if kernels.is_empty() => return self.explain(&file, offset),
+            Thing::Kernels(_, kernels) if kernels.is_empty() => {
+                return self.explained(&file, offset);
+            }
             Thing::Kernels(span, kernels) => {
                 let mut cards: Vec<String> = kernels
                     .iter()
@@ -41,7 +44,7 @@ impl Engine {
                 }
                 (span, cards.join("\n---\n\n"))
             }
-            Thing::Spaces(_, spaces) if spaces.is_empty() => return self.explain(&file, offset),
+            Thing::Spaces(_, spaces) if spaces.is_empty() => return self.explained(&file, offset),
             Thing::Spaces(span, spaces) => {
                 let lines: Vec<String> = spaces
                     .iter()
@@ -64,6 +67,19 @@ impl Engine {
             Thing::Registration(span, number) => (span, self.registration(&file, number)),
         };
         Some(HoverText { span, markdown })
+    }
+
+    /// A word of cuTile's vocabulary, and what the compiler made of the call that it stands in.
+    fn explained(&self, file: &FileView, offset: usize) -> Option<HoverText> {
+        let mut hover = self.explain(file, offset)?;
+        if let Some(compiled) = self.shared.compiled_of(&file.doc)
+            && let Some(call) = compiled.call_at(offset)
+            && let Some(words) = compiled::hover(&compiled.kernels(), call)
+        {
+            hover.markdown.push_str("\n\n---\n\n");
+            hover.markdown.push_str(&words);
+        }
+        Some(hover)
     }
 
     fn card(&self, kernel: &KernelRef) -> String {
@@ -117,6 +133,9 @@ impl Engine {
             let text = view.text.as_str();
             (view.checked).class(&view.parsed, text, &view.model, kernel.number)
         });
+        if let Some(known) = self.shared.compiled_of(&kernel.file.doc) {
+            facts.compiled = known.section(kernel.kernel());
+        }
         let run = self
             .shared
             .runs

@@ -1,5 +1,6 @@
-//! Inlay hints: configurations at a space, the kernel at a launch.
+//! Inlay hints: configurations at a space, the kernel at a launch, what the compiler made of a load.
 
+use tileperf_analysis::views::compiled;
 use tileperf_analysis::views::counts::line;
 use tileperf_analysis::views::hints::{configurations, resolved_kernels};
 use tileperf_syntax::Span;
@@ -77,6 +78,17 @@ impl Engine {
                     });
                 }
             }
+        }
+        if settings.inlay_hints.compiled
+            && let Some(compiled) = self.shared.compiled_of(doc)
+        {
+            let shown = compiled::inlays(&compiled.kernels()).into_iter();
+            let shown = shown.filter(|hint| inside(hint.span.end));
+            out.extend(shown.map(|hint| Inlay {
+                offset: hint.span.end as usize,
+                label: format!("  {}", hint.label),
+                tooltip: hint.tooltip,
+            }));
         }
         out.sort_by_key(|i| i.offset);
         out

@@ -1,6 +1,7 @@
 //! The line above each kernel.
 
 use smol_str::SmolStr;
+use tileperf_analysis::views::compiled::lens;
 use tileperf_analysis::views::lens::{LensFacts, title};
 use tileperf_syntax::Span;
 
@@ -31,6 +32,7 @@ impl Engine {
             return Vec::new();
         };
         let links = self.shared.links();
+        let compiled = self.shared.compiled_of(doc);
         let mut out = Vec::new();
         for (number, kernel) in file.model.kernels.iter().enumerate() {
             let id = (doc.clone(), number);
@@ -41,6 +43,7 @@ impl Engine {
             };
             let mut facts = LensFacts {
                 stale: kernel.stale,
+                compiled: compiled.as_ref().and_then(|c| lens(c.facts_of(kernel))),
                 measured: run.as_ref().and_then(|run| run.for_lens()),
                 ..LensFacts::default()
             };

@@ -1,0 +1,126 @@
+//! What is known of a document's kernels at the places of its present text, found once for each text:
+//! diagnostics, hints and lenses ask for the same.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use tileperf_analysis::compiled::{CompiledFacts, CompiledKernel};
+use tileperf_analysis::model::{FileModel, Kernel};
+use tileperf_analysis::views::compiled::section;
+use tileperf_syntax::{ParsedFile, Span};
+
+use super::subject::KernelKey;
+use crate::DocId;
+use crate::document::Analyzed;
+use crate::engine::Shared;
+
+/// The compiled facts of a document.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// One a kernel, in the model's order.
+    facts: Vec<Vec<CompiledFacts>>,
+}
+
+impl Shown {
+    /// The kernels with their facts.
+    pub(crate) fn kernels<'a>(&'a self, model: &'a FileModel) -> Vec<CompiledKernel<'a>> {
+        let kernels = model.kernels.iter().zip(&self.facts);
+        let known = kernels.map(|(kernel, facts)| CompiledKernel { kernel, facts });
+        known.collect()
+    }
+}
+
+/// A document with what is known of its kernels, in one text.
+pub(crate) struct CompiledFile {
+    analyzed: Arc<Analyzed>,
+    shown: Arc<Shown>,
+}
+
+impl CompiledFile {
+    /// The kernels with their facts.
+    pub(crate) fn kernels(&self) -> Vec<CompiledKernel<'_>> {
+        self.shown.kernels(&self.analyzed.model)
+    }
+
+    fn known(&self, kernel: &Kernel) -> Option<CompiledKernel<'_>> {
+        let is_it = |known: &CompiledKernel<'_>| {
+            (&known.kernel.qualified, known.kernel.ordinal) == (&kernel.qualified, kernel.ordinal)
+        };
+        self.kernels().into_iter().find(is_it)
+    }
+
+    /// What is known of a kernel, the main architecture first.
+    pub(crate) fn facts_of(&self, kernel: &Kernel) -> &[CompiledFacts] {
+        self.known(kernel).map_or(&[], |known| known.facts)
+    }
+
+    /// The part of a kernel's card on its compiled code; empty if nothing is known.
+    pub(crate) fn section(&self, kernel: &Kernel) -> String {
+        let known = self.known(kernel).filter(|known| !known.facts.is_empty());
+        known.map_or_else(String::new, |known| {
+            section(&known, self.analyzed.text.as_str())
+        })
+    }
+
+    /// The operation at an offset of which the compiler says something, the innermost.
+    pub(crate) fn call_at(&self, offset: usize) -> Option<Span> {
+        let facts = self.shown.facts.iter().flatten();
+        let placed = facts.filter_map(CompiledFacts::remarks).flatten();
+        let spans = placed.filter_map(|placed| placed.span);
+        let around = spans.filter(|span| span.range().contains(&offset));
+        around.min_by_key(|span| span.len())
+    }
+}
+
+/// Found last, by document: for which parse and after how many results.
+#[derive(Default)]
+pub(super) struct ShownCache(Mutex<FxHashMap<DocId, (Arc<ParsedFile>, u64, Arc<Shown>)>>);
+
+impl ShownCache {
+    /// Forgets a document.
+    pub(super) fn forget(&self, doc: &DocId) {
+        self.0.lock().remove(doc);
+    }
+}
+
+impl Shared {
+    /// An open document with what is known of its kernels; `None` if nothing is.
+    pub(crate) fn compiled_of(&self, doc: &DocId) -> Option<CompiledFile> {
+        let open = self.docs.get(doc).map(|d| Arc::clone(&d))?;
+        if self.compiled.known.lock().all.is_empty() {
+            return None;
+        }
+        let analyzed = open.fresh();
+        let shown = self.shown(doc, &analyzed)?;
+        Some(CompiledFile { analyzed, shown })
+    }
+
+    /// What is known of the kernels of an open document; `None` if nothing is.
+    pub(crate) fn shown(&self, doc: &DocId, analyzed: &Analyzed) -> Option<Arc<Shown>> {
+        let known = self.compiled.known.lock();
+        if !known.all.keys().any(|key| key.doc == *doc) {
+            return None;
+        }
+        let parsed = &analyzed.parsed;
+        if let Some((of, results, shown)) = self.compiled.shown.0.lock().get(doc)
+            && Arc::ptr_eq(of, parsed)
+            && *results == known.results
+        {
+            return Some(Arc::clone(shown));
+        }
+        let each = analyzed.model.kernels.iter().map(|kernel| {
+            let known = known.all.get(&KernelKey::new(doc, kernel));
+            known.map_or_else(Vec::new, |known| {
+                let edited = known.model != kernel.fingerprint || kernel.stale;
+                known.now(&analyzed.text, parsed, edited)
+            })
+        });
+        let shown = Arc::new(Shown {
+            facts: each.collect(),
+        });
+        let entry = (Arc::clone(parsed), known.results, Arc::clone(&shown));
+        self.compiled.shown.0.lock().insert(doc.clone(), entry);
+        Some(shown)
+    }
+}
