@@ -4,6 +4,7 @@
 //! that a claim in the documentation can be looked up and made again.
 
 mod accuracy;
+mod compile;
 mod incremental;
 mod machine;
 mod perf;
@@ -38,6 +39,8 @@ pub(crate) struct EvidenceArgs {
 enum Name {
     /// Facts of public kernels against the oracle on Python's own parser.
     Accuracy,
+    /// Whether the kernels of public packages compile for sm_90.
+    Compile,
     /// Facts after random edits of public kernels against facts from scratch.
     Incremental,
     /// The experiment loop, killed at random instants.
@@ -67,6 +70,7 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
     let before = machine::load();
     let (file, evidence) = match args.name {
         Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
+        Name::Compile => ("compile", compile::prove(repo)?),
         Name::Incremental => ("incremental", incremental::prove(repo)?),
         Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
         Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),

@@ -88,7 +88,7 @@ impl Engine {
 }
 
 /// Both tiers, one after the other. `None` if it was cancelled.
-fn compile(
+pub(super) fn compile(
     toolchain: &Toolchain,
     subject: &Subject,
     arch: Arch,
