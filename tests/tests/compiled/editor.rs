@@ -62,11 +62,8 @@ fn an_open_file_shows_what_the_compiler_made_of_it() {
     let mut client = editor(&project, &python, true);
     client.open(&uri, KERNELS);
     let is_done = |titles: &Vec<String>| {
-        titles
-            .iter()
-            .filter(|title| title.contains("sm_90: "))
-            .count()
-            == 2
+        let done = titles.iter().filter(|title| title.contains(" regs"));
+        done.count() == 2
     };
     let titles = until(|| lenses(&mut client, &uri), is_done, "lenses");
     let gemm = titles
