@@ -48,8 +48,8 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         places.add(shortened(at.text, place), name, facts, words(refusal));
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` does not compile{}", shown.said());
-        let found = out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` does not compile{}", shown.said(at));
+        let found = out.push(shown.span, message).archs(shown.archs(at));
         let found = found.claim(Claim::Errors);
         if shown.guessed {
             found.severity(Severity::Warning);

@@ -45,9 +45,9 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (access, shown) in places.all() {
-        let message = format!("this {} is not made by TMA{}", access.word(), shown.said());
+        let message = format!("this {} is not made by TMA{}", access.word(), shown.said(at));
         out.push(shown.span, message)
-            .archs(shown.archs())
+            .archs(shown.archs(at))
             .claim(Claim::access(shown.span, Lowering::NoTma));
     }
 }

@@ -40,10 +40,10 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for ((), shown) in places.all() {
-        let said = shown.said();
-        let message = format!("this product is made of multiply-adds, not on tensor cores,{said}");
+        let said = shown.said(at);
+        let message = format!("this product does not use tensor cores but multiply-adds{said}");
         out.push(shown.span, message)
-            .archs(shown.archs())
+            .archs(shown.archs(at))
             .claim(Claim::access(shown.span, Lowering::Fma));
     }
 }

@@ -37,7 +37,7 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said());
-        out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said(at));
+        out.push(shown.span, message).archs(shown.archs(at));
     }
 }

@@ -43,7 +43,7 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         places.add(span, hint.clone(), facts, why.to_owned());
     }
     for (hint, shown) in places.all() {
-        let message = format!("the hint `{hint}` is ignored{}", shown.said());
-        out.push(shown.span, message).archs(shown.archs());
+        let message = format!("the hint `{hint}` is ignored{}", shown.said(at));
+        out.push(shown.span, message).archs(shown.archs(at));
     }
 }

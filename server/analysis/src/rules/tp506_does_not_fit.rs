@@ -37,8 +37,8 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` cannot be launched{}", shown.said());
-        let found = out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` cannot be launched{}", shown.said(at));
+        let found = out.push(shown.span, message).archs(shown.archs(at));
         if shown.guessed {
             found.severity(Severity::Warning);
         }

@@ -46,8 +46,8 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (asked, shown) in places.all() {
-        let message = format!("`occupancy={asked}` is not reached{}", shown.said());
-        out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`occupancy={asked}` is not reached{}", shown.said(at));
+        out.push(shown.span, message).archs(shown.archs(at));
     }
 }
 

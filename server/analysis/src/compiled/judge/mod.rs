@@ -223,7 +223,7 @@ impl Evidence<'_> {
             Claim::Errors => {
                 said.severity == Severity::Error
                     && said.rule.code.starts_with("TP2")
-                    && same_place(self.text, compiled.span, said.span)
+                    && same_place(self.file, self.text, compiled.span, said.span)
             }
             Claim::AccessIs { call, lowering, .. } => {
                 matches!(verdict, Verdict::Confirmed { .. })

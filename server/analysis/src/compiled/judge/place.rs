@@ -1,6 +1,6 @@
 //! Whether two places are one, and whether code at a place is compiled whatever constants are.
 
-use tileperf_syntax::ast::{ExprKind, Stmt, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 use tileperf_syntax::{ParsedFile, Span};
 
 use crate::rewrite::line_end;
@@ -10,10 +10,38 @@ const COMPOUND: [&str; 8] = [
     "if ", "for ", "while ", "with ", "try", "def ", "class ", "match ",
 ];
 
-/// Whether what the compiler points at is what a finding points at: one lies in the other.
-pub(super) fn same_place(text: &str, compiler: Span, finding: Span) -> bool {
+/// Whether what the compiler points at is what a finding points at: the finding has it within, or
+/// lies in it, but not in another call there, which came first and was found right.
+pub(super) fn same_place(file: &ParsedFile, text: &str, compiler: Span, finding: Span) -> bool {
     let head = head(text, compiler);
-    head.contains(finding) || finding.contains(head)
+    finding.contains(head) || head.contains(finding) && !has_call_between(file, head, finding)
+}
+
+fn has_call_between(file: &ParsedFile, outer: Span, inner: Span) -> bool {
+    let item = file.items.iter().find(|item| item.span.contains(outer));
+    let Some(item) = item.filter(|item| !item.is_stale()) else {
+        return false;
+    };
+    let by = -i64::from(item.span.start);
+    let (outer, inner) = (outer.moved(by), inner.moved(by));
+    let mut found = false;
+    exprs(&item.facts.body, inner, &mut |expr| {
+        found |= matches!(expr.kind, ExprKind::Call { .. })
+            && expr.span != outer
+            && outer.contains(expr.span)
+            && expr.span.contains(inner);
+    });
+    found
+}
+
+/// Every expression of the statements around a place.
+fn exprs(body: &[Stmt], at: Span, visit: &mut dyn FnMut(&Expr)) {
+    for stmt in body.iter().filter(|stmt| stmt.span.contains(at)) {
+        stmt.own_exprs(&mut |expr| expr.walk(&mut |e| visit(e)));
+        for block in stmt.blocks() {
+            exprs(block, at, visit);
+        }
+    }
 }
 
 /// A place; the first line of one that is a compound statement.
