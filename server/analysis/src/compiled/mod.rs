@@ -16,6 +16,7 @@ use tileperf_syntax::Span;
 use crate::arch::Arch;
 use crate::signature::Signature;
 
+pub(crate) use judge::head;
 pub use judge::{Evidence, Judgements, judge};
 pub use kernel::CompiledKernel;
 pub use occupancy::{Limit, Occupancy};

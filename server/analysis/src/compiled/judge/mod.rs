@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_syntax::{ParsedFile, Span};
 
+pub(crate) use self::place::head;
 use self::place::same_place;
 use self::verdict::{Question, Verdict};
 use super::CompiledKernel;

@@ -45,7 +45,7 @@ fn exprs(body: &[Stmt], at: Span, visit: &mut dyn FnMut(&Expr)) {
 }
 
 /// A place; the first line of one that is a compound statement.
-fn head(text: &str, span: Span) -> Span {
+pub(crate) fn head(text: &str, span: Span) -> Span {
     let written = text.get(span.range()).unwrap_or("");
     if !COMPOUND.iter().any(|word| written.starts_with(word)) {
         return span;
@@ -94,4 +94,72 @@ fn is_unconditional(body: &[Stmt], at: Span) -> bool {
         });
         !chooses && (stmt.blocks().into_iter()).all(|block| is_unconditional(block, at))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tileperf_syntax::FileParser;
+
+    use super::*;
+
+    const TEXT: &str = "\
+def k(x, F):
+    a = ct.load(
+        x,
+        (96,),
+    )
+    for i in range(4):
+        b = ct.add(a, ct.load(x, (48,)))
+    c = ct.load(x, (24,) if F else (8,))
+    if F:
+        d = ct.load(x, (12,))
+    e = ct.load(x, (6,))
+";
+
+    fn span(part: &str) -> Span {
+        let start = TEXT.find(part).unwrap();
+        Span::new(start, start + part.len())
+    }
+
+    #[test]
+    fn one_place_or_two() {
+        let file = FileParser::default().parse(TEXT);
+        let load = "ct.load(\n        x,\n        (96,),\n    )";
+        let loop_ = "for i in range(4):\n        b = ct.add(a, ct.load(x, (48,)))";
+        for (compiler, finding, same) in [
+            (load, "96", true),
+            ("96", "(96,)", true),
+            ("a = ", "96", false),
+            ("ct.load(x, (48,))", "48", true),
+            ("ct.add(a, ct.load(x, (48,)))", "48", false),
+            ("ct.add(a, ct.load(x, (48,)))", "ct.load(x, (48,))", false),
+            (
+                "ct.add(a, ct.load(x, (48,)))",
+                "ct.add(a, ct.load(x, (48,)))",
+                true,
+            ),
+            (loop_, "48", false),
+            (loop_, "range(4)", false),
+            (loop_, "for", true),
+        ] {
+            let said = same_place(&file, TEXT, span(compiler), span(finding));
+            assert_eq!(said, same, "{compiler} {finding}");
+        }
+    }
+
+    #[test]
+    fn what_is_compiled_whatever_constants_are() {
+        let file = FileParser::default().parse(TEXT);
+        let function = Span::new(0, TEXT.trim_end().len());
+        for (part, straight) in [
+            ("96", true),
+            ("48", true),
+            ("24", false),
+            ("12", false),
+            ("(6,)", false),
+        ] {
+            assert_eq!(is_straight(&file, function, span(part)), straight, "{part}");
+        }
+        assert!(!is_straight(&file, span("a = "), span("96")));
+    }
 }
