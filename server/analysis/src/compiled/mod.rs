@@ -18,6 +18,7 @@ use crate::arch::Arch;
 use crate::signature::Signature;
 
 pub use difference::{Difference, difference};
+pub(crate) use judge::head;
 pub use judge::{Evidence, Judgements, judge};
 pub use kernel::CompiledKernel;
 pub use occupancy::{Limit, Occupancy};

@@ -40,10 +40,35 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for ((), shown) in places.all() {
-        let said = shown.said();
-        let message = format!("this product is made of multiply-adds, not on tensor cores,{said}");
+        let said = shown.said(at);
+        let message = format!("this product does not use tensor cores but multiply-adds{said}");
         out.push(shown.span, message)
-            .archs(shown.archs())
+            .archs(shown.archs(at))
             .claim(Claim::access(shown.span, Lowering::Fma));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, good};
+
+    fn kernel(notes: &str) -> String {
+        format!("@ct.kernel\ndef k(x, y, c):\n    t = ct.mma(x, y, c){notes}\n    ct.store(c, (0, 0), t)\n")
+    }
+
+    #[test]
+    fn where_and_why() {
+        for (notes, message) in [
+            ("# sm_90: FMA", "this product does not use tensor cores but multiply-adds on sm_90"),
+            (
+                "# sm_80: FMA: too small # sm_90: tensor core SM90 64x8x16",
+                "this product does not use tensor cores but multiply-adds on sm_80: too small",
+            ),
+        ] {
+            let (_, found) = bad(&RULE, &kernel(&format!("  {notes}  # TP503")));
+            assert_eq!(found[0].message, message);
+        }
+        good(&RULE, &kernel("  # sm_80 sm_90: tensor core SM80 16x8x16"));
     }
 }

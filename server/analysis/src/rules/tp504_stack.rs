@@ -37,7 +37,26 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said());
-        out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said(at));
+        out.push(shown.span, message).archs(shown.archs(at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, good};
+
+    #[test]
+    fn of_each_architecture() {
+        let kernel = |head: &str| format!("@ct.kernel\ndef k(x):{head}\n    ct.store(x, (0,), 1)\n");
+        let notes = "  # sm_80: 255 registers, 96 stack # sm_90 sm_100: 255 registers, 3584 stack  # TP504";
+        let (text, found) = bad(&RULE, &kernel(notes));
+        assert_eq!(
+            found[0].message,
+            "`k` keeps values on a stack in memory on sm_80: 96 bytes a thread; on sm_90 and sm_100: 3584 bytes a thread"
+        );
+        assert_eq!((&text[found[0].span.range()], found.len()), ("k", 1));
+        good(&RULE, &kernel("  # sm_90: 255 registers, 0 stack"));
     }
 }

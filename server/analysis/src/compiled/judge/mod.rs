@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_syntax::{ParsedFile, Span};
 
+pub(crate) use self::place::head;
 use self::place::same_place;
 use self::verdict::{Question, Verdict};
 use super::CompiledKernel;
@@ -223,7 +224,7 @@ impl Evidence<'_> {
             Claim::Errors => {
                 said.severity == Severity::Error
                     && said.rule.code.starts_with("TP2")
-                    && same_place(self.text, compiled.span, said.span)
+                    && same_place(self.file, self.text, compiled.span, said.span)
             }
             Claim::AccessIs { call, lowering, .. } => {
                 matches!(verdict, Verdict::Confirmed { .. })

@@ -142,7 +142,7 @@ impl Question<'_> {
     fn error(&self, kernel: &CompiledKernel<'_>, facts: &CompiledFacts) -> Says {
         match &facts.outcome {
             Outcome::Refused(refusal) => match refusal.span {
-                Some(at) if same_place(self.text, at, self.span) => Says::Yes,
+                Some(at) if same_place(self.file, self.text, at, self.span) => Says::Yes,
                 _ => Says::Nothing,
             },
             Outcome::Accepted | Outcome::Machine(_) if self.own => {
