@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::{CompiledFacts, Difference, difference};
 use tileperf_analysis::signature::Origin;
-use tileperf_proc::CancelToken;
+use tileperf_compiler::CancelToken;
 
 use super::now::compile;
 use super::subject::{KernelKey, Subject, subjects};

@@ -6,10 +6,10 @@
 use serde_json::{Map, Value};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::signature::{Complaint, Origin, Signature, repair};
+use tileperf_compiler::CancelToken;
 use tileperf_compiler::worker::{
     Answer, Compiled, Error, Module, Place, Problem, ProblemKind, Request, Worker,
 };
-use tileperf_proc::CancelToken;
 
 use super::subject::Subject;
 

@@ -2,7 +2,7 @@
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::CompiledFacts;
-use tileperf_proc::CancelToken;
+use tileperf_compiler::CancelToken;
 
 use super::frontend::{self, Verdict};
 use super::kept::{Kept, KeptOutcome};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::compiled::{Difference, Outcome};
+use tileperf_analysis::compiled::Difference;
 use tileperf_analysis::views::compiled::lens;
 use tileperf_engine::{Compared, CompiledRow, DocId, Engine};
 use tileperf_proc::CancelToken;
@@ -98,30 +98,12 @@ pub(super) fn iterate(out: &mut impl Write, engine: &Engine, root: &Path) -> io:
 }
 
 fn decide(out: &mut impl Write, compared: &[Compared]) -> io::Result<()> {
-    let mut same = !compared.is_empty();
     for one in compared {
-        let (kernel, arch) = (&one.kernel, one.before.arch);
-        match one.difference() {
-            Difference::Same => writeln!(out, "  {kernel} on {arch}: the same machine code")?,
-            Difference::Changed(words) => {
-                same = false;
-                writeln!(out, "  {kernel} on {arch}: {}", words.join("; "))?;
-            }
-            Difference::Broken(words) => {
-                same = false;
-                writeln!(out, "  {kernel} on {arch}: {words}")?;
-            }
-            Difference::Unknown => {
-                same = false;
-                let why = match &one.after.outcome {
-                    Outcome::Failed(why) => why.as_str(),
-                    _ => "not compiled",
-                };
-                writeln!(out, "  {kernel} on {arch}: {why}")?;
-            }
-        }
+        write!(out, "  ")?;
+        compile_text::compared(out, one)?;
     }
-    let verdict = match same {
+    let is_same = |one: &Compared| one.difference() == Difference::Same;
+    let verdict = match !compared.is_empty() && compared.iter().all(is_same) {
         true => "NO-CHANGE: reverted, there is nothing to measure",
         false => "CHANGED: to be measured",
     };
