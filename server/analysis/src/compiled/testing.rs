@@ -5,7 +5,8 @@
 //! `TMA 64x128`, `plain`, `plain: reason`, `tensor core SM90 64x128x16`, `FMA`, `hint out of range: x`,
 //! `hint refused: x`, `hint default: x`, `says: words`, `refused: words`, `refused` behind a `def`, and
 //! `128 registers, 256 threads, 64 stack, 1024 shared`. `# signature: guess` behind a `def` says where
-//! the signature comes from, `# stale` that the kernel was edited since. A kernel has facts for each
+//! the signature comes from, `# stale` that the kernel was edited since, `# stale sm_100` that it was not
+//! yet compiled again for that. A kernel has facts for each
 //! architecture that its lines name.
 
 use tileperf_syntax::Span;
@@ -92,10 +93,17 @@ fn of_kernel(kernel: &Kernel, model: &FileModel, text: &str) -> Vec<CompiledFact
             arch,
             signature: signature(kernel, head),
             outcome: outcome(kernel, text, mine),
-            stale: head.contains("# stale"),
+            stale: is_stale(head, arch),
         }
     });
     facts.collect()
+}
+
+fn is_stale(head: &str, arch: Arch) -> bool {
+    head.split_once("# stale").is_some_and(|(_, after)| {
+        let names = after.split(['#', '\n']).next().unwrap_or("");
+        names.trim().is_empty() || names.split_whitespace().any(|name| name == arch.name())
+    })
 }
 
 fn signature(kernel: &Kernel, head: &str) -> Signature {
