@@ -69,7 +69,7 @@ fn notes(text: &str, within: Span) -> Vec<Note<'_>> {
 fn of_kernel(kernel: &Kernel, model: &FileModel, text: &str) -> Vec<CompiledFacts> {
     let written = text.get(kernel.span.range()).unwrap_or("");
     let head = written.lines().next().unwrap_or("");
-    let mut notes_ = notes(text, kernel.span);
+    let mut own = notes(text, kernel.span);
     // Helpers belong to every kernel that names them.
     let kernels: Vec<Span> = model.kernels.iter().map(|k| k.span).collect();
     let all = notes(text, Span::new(0, text.len()));
@@ -79,16 +79,16 @@ fn of_kernel(kernel: &Kernel, model: &FileModel, text: &str) -> Vec<CompiledFact
             .any(|k| k.start < note.line.end && note.line.start < k.end)
     });
     if written.contains("helper") {
-        notes_.extend(helpers);
+        own.extend(helpers);
     }
     let mut archs: Vec<Arch> = Vec::new();
-    for arch in notes_.iter().flat_map(|note| &note.archs) {
+    for arch in own.iter().flat_map(|note| &note.archs) {
         if !archs.contains(arch) {
             archs.push(*arch);
         }
     }
     let facts = archs.into_iter().map(|arch| {
-        let mine = notes_.iter().filter(|note| note.archs.contains(&arch));
+        let mine = own.iter().filter(|note| note.archs.contains(&arch));
         CompiledFacts {
             arch,
             signature: signature(kernel, head),

@@ -342,11 +342,13 @@ fn some_architectures_are_compiled_again_before_others() {
     // What the new code shows counts at once.
     let mixed = format!("  # sm_90: FMA{}", core("sm_100"));
     let confirmed = format!("{DOES} (compiled for sm_90)");
-    assert_eq!(
-        said("  # stale sm_100", &mixed, &mut last),
-        [confirmed.clone()]
-    );
-    assert_eq!(said("  # stale", &mixed, &mut last), [confirmed]);
+    for head in ["  # stale sm_100", "  # stale"] {
+        assert_eq!(
+            said(head, &mixed, &mut last),
+            [confirmed.as_str()],
+            "{head}"
+        );
+    }
 }
 
 #[test]
