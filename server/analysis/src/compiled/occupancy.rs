@@ -1,6 +1,6 @@
 //! How many blocks of a compiled kernel an SM can hold at once, and what limits it.
 //!
-//! The rules are those of `cuda_occupancy.h` (CUDA 13.5) for compute capability 8.0 to 12.1. It is a
+//! The rules are those of `cuda_occupancy.h` (CUDA 13.4) for compute capability 8.0 to 12.1. It is a
 //! calculation from the limits of the architecture: the driver can leave less shared memory to
 //! blocks, and a grid can be too small to fill any SM.
 

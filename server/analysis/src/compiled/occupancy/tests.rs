@@ -1,7 +1,7 @@
 use super::*;
 
 /// Registers of a thread, threads, bytes of shared memory without the driver's part, and the
-/// blocks that `cudaOccMaxActiveBlocksPerMultiprocessor` of CUDA 13.5 answers on `ARCHS`.
+/// blocks that `cudaOccMaxActiveBlocksPerMultiprocessor` of CUDA 13.4 answers on `ARCHS`.
 const KNOWN: [(u32, u32, u32, [u32; 9]); 15] = [
     (128, 256, 0, [2, 2, 2, 2, 2, 2, 2, 2, 2]),
     (255, 128, 0, [2, 2, 2, 2, 2, 2, 2, 2, 2]),
