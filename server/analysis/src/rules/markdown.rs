@@ -39,7 +39,7 @@ pub fn markdown() -> String {
             facts.push("Looks at other files of the workspace as well.".to_owned());
         }
         if matches!(rule.check, Check::Compiled(_)) {
-            facts.push("Found in compiled code only.".to_owned());
+            facts.push("Found in compiled code only; comments in the examples say what the compiler made of a line.".to_owned());
         }
         let _ = writeln!(out, "{}\n\n{}", facts.join(" "), doc.markdown);
     }

@@ -12,15 +12,27 @@ rule! {
     /// measure before and after.
     ///
     /// ```python bad
-    /// @ct.kernel(occupancy=8)
-    /// def wide(x, y):  # sm_90: 64 registers, 128 threads, 480 stack  # TP504
-    ///     ct.store(y, (0, 0), ct.load(x, (0, 0), (64, 256)))
+    /// @ct.kernel
+    /// def product(a, b, c):  # sm_90: 255 registers, 256 threads, 1008 stack  # TP504
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     total = ct.full((64, 64), 0, dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
+    ///         x = ct.load(a, (i, k), (64, 32))
+    ///         y = ct.load(b, (k, j), (32, 64))
+    ///         total = ct.mma(x, y, total)
+    ///     ct.store(c, (i, j), total)
     /// ```
     ///
     /// ```python good
-    /// @ct.kernel(occupancy=2)
-    /// def wide(x, y):  # sm_90: 128 registers, 128 threads
-    ///     ct.store(y, (0, 0), ct.load(x, (0, 0), (64, 256)))
+    /// @ct.kernel
+    /// def product(a, b, c):  # sm_90: 255 registers, 256 threads, 189760 shared
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     total = ct.full((64, 64), 0, dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
+    ///         x = ct.astype(ct.load(a, (i, k), (64, 32)), ct.tfloat32)
+    ///         y = ct.astype(ct.load(b, (k, j), (32, 64)), ct.tfloat32)
+    ///         total = ct.mma(x, y, total)
+    ///     ct.store(c, (i, j), total)
     /// ```
     TP504 "stack" Hint,
     Compiled(check)

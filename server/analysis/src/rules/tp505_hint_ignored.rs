@@ -9,7 +9,8 @@ rule! {
     /// The compiler ignores a hint: its value is out of range, or it does not belong there.
     ///
     /// The code is what it would be without the hint. The finding stands where the compiler points, or
-    /// at the kernel.
+    /// at the kernel. cuda-tile 1.7 refuses most such values itself, which is a compile error; the
+    /// compiler's remark (tileiras 13.4) is about what gets past it, in other releases.
     ///
     /// ```python bad
     /// @ct.kernel

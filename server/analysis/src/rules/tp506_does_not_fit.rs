@@ -8,7 +8,8 @@ use crate::rules::{CompiledContext, Findings, Severity};
 rule! {
     /// A block of the compiled kernel takes more than an SM has: launching it fails.
     ///
-    /// Registers, shared memory or threads of one block exceed the limits of the architecture. Smaller
+    /// Registers, shared memory or threads of one block exceed the limits of the architecture. The
+    /// compiler mostly keeps within them; what it did not is told here before a launch fails. Smaller
     /// tiles, or fewer stages of the loop in flight (`latency`), take less.
     ///
     /// ```python bad

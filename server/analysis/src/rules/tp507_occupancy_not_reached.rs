@@ -17,14 +17,26 @@ rule! {
     ///
     /// ```python bad
     /// @ct.kernel(occupancy=4)  # TP507
-    /// def wide(x, y):  # sm_90: 128 registers, 128 threads, 100000 shared
-    ///     ct.store(y, (0, 0), ct.load(x, (0, 0), (256, 128)))
+    /// def product(a, b, c):  # sm_90: 128 registers, 256 threads, 107648 shared
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     total = ct.full((128, 128), 0, dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(128, 64))):
+    ///         x = ct.load(a, (i, k), (128, 64))
+    ///         y = ct.load(b, (k, j), (64, 128))
+    ///         total = ct.mma(x, y, total)
+    ///     ct.store(c, (i, j), ct.astype(total, c.dtype))
     /// ```
     ///
     /// ```python good
     /// @ct.kernel(occupancy=2)
-    /// def wide(x, y):  # sm_90: 128 registers, 128 threads, 100000 shared
-    ///     ct.store(y, (0, 0), ct.load(x, (0, 0), (256, 128)))
+    /// def product(a, b, c):  # sm_90: 128 registers, 256 threads, 107648 shared
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     total = ct.full((128, 128), 0, dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(128, 64))):
+    ///         x = ct.load(a, (i, k), (128, 64))
+    ///         y = ct.load(b, (k, j), (64, 128))
+    ///         total = ct.mma(x, y, total)
+    ///     ct.store(c, (i, j), ct.astype(total, c.dtype))
     /// ```
     TP507 "occupancy-not-reached" Hint,
     Compiled(check)

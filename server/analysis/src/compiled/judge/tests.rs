@@ -323,6 +323,35 @@ fn the_last_judgement_stays_while_the_kernel_is_typed_in() {
 }
 
 #[test]
+fn some_architectures_are_compiled_again_before_others() {
+    let core = |on: &str| format!("  # {on}: tensor core SM90 64x128x16");
+    let said = |head: &str, made: &str, last: &mut Judgements| {
+        let findings = judged_after(&product(head, made), last);
+        of(&findings, &["TP404"])
+            .iter()
+            .map(|(_, m)| (*m).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let mut last = Judgements::default();
+    let both = core("sm_90 sm_100");
+    // Never judged: one of two is not enough to withdraw it.
+    assert_eq!(said("  # stale sm_100", &both, &mut last), [MAY]);
+    assert!(said("", &both, &mut last).is_empty());
+    // Judged before: it stays.
+    assert!(said("  # stale sm_100", &both, &mut last).is_empty());
+    // What the new code shows counts at once.
+    let mixed = format!("  # sm_90: FMA{}", core("sm_100"));
+    let confirmed = format!("{DOES} (compiled for sm_90)");
+    for head in ["  # stale sm_100", "  # stale"] {
+        assert_eq!(
+            said(head, &mixed, &mut last),
+            [confirmed.as_str()],
+            "{head}"
+        );
+    }
+}
+
+#[test]
 fn what_looks_alike_and_is_judged_differently_is_not_remembered() {
     let twice = |head: &str, one: &str, two: &str| {
         format!(

@@ -91,6 +91,9 @@ impl Question<'_> {
     }
 
     fn says(&self, claim: &Claim, kernel: &CompiledKernel<'_>, facts: &CompiledFacts) -> Says {
+        if facts.stale || kernel.kernel.stale {
+            return Says::Nothing;
+        }
         match claim {
             Claim::AccessIs { call, lowering, .. } => self.access(*call, *lowering, kernel, facts),
             Claim::Errors => self.error(kernel, facts),
