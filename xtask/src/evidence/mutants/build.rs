@@ -50,15 +50,23 @@ pub(crate) fn build(repo: &Repo) -> anyhow::Result<Built> {
     let log = repo.at("tests/artifacts/evidence/mutants.log");
     let manifest = folder.join("Cargo.toml");
     let done = repo
-        .cargo(&["test", "--lib", "--no-run", "--message-format=json", "--manifest-path"])
+        .cargo(&[
+            "test",
+            "--lib",
+            "--no-run",
+            "--message-format=json",
+            "--manifest-path",
+        ])
         .arg(&manifest)
-        .env("RUSTFLAGS", "--cap-lints=allow")
-        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .env("CARGO_TARGET_DIR", repo.target_folder(""))
         .log_to(&log)?;
     if !done.success() {
         bail!("the mutants do not build: see {}", log.display());
     }
-    let lines = done.stdout.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok());
+    let lines = done
+        .stdout
+        .lines()
+        .filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok());
     let binary = (lines.filter_map(|l| Some(l.get("executable")?.as_str()?.to_owned()))).last();
     let binary = binary.context("cargo names no test program")?.into();
     Ok(Built { binary, mutants })
@@ -67,7 +75,9 @@ pub(crate) fn build(repo: &Repo) -> anyhow::Result<Built> {
 /// The crate as a workspace of its own; the crates that it needs stay where they are.
 fn copy(repo: &Repo, folder: &Path) -> anyhow::Result<()> {
     let manifest = fs::read_to_string(repo.at("Cargo.toml"))?;
-    let shared = manifest.find("[workspace.package]").map(|at| &manifest[at..]);
+    let shared = manifest
+        .find("[workspace.package]")
+        .map(|at| &manifest[at..]);
     let shared = shared.context("Cargo.toml has no [workspace.package]")?;
     let server = format!("path = \"{}/", repo.at("server").display());
     let manifest = format!(
@@ -81,7 +91,10 @@ fn copy(repo: &Repo, folder: &Path) -> anyhow::Result<()> {
     for file in ["docs/knobs.md", "server/analysis/Cargo.toml"] {
         write(&folder.join(file), &fs::read_to_string(repo.at(file))?)?;
     }
-    tree(&repo.at("server/analysis/src"), &folder.join("server/analysis/src"))?;
+    tree(
+        &repo.at("server/analysis/src"),
+        &folder.join("server/analysis/src"),
+    )?;
     let source = folder.join("server/analysis/src");
     let lib = fs::read_to_string(repo.at("server/analysis/src/lib.rs"))?;
     write(&source.join("lib.rs"), &format!("{lib}\nmod mutants;\n"))?;
@@ -92,14 +105,19 @@ fn copy(repo: &Repo, folder: &Path) -> anyhow::Result<()> {
     if !finding.contains(FIX.0) {
         bail!("rules/finding.rs attaches fixes in another way");
     }
-    write(&source.join("rules/finding.rs"), &finding.replacen(FIX.0, FIX.1, 1))
+    write(
+        &source.join("rules/finding.rs"),
+        &finding.replacen(FIX.0, FIX.1, 1),
+    )
 }
 
 fn break_rules(repo: &Repo, folder: &Path) -> anyhow::Result<Vec<InFile>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(repo.at(RULES))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let digits = name.strip_prefix("tp").is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
+        let digits = name
+            .strip_prefix("tp")
+            .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
         if digits && name.ends_with(".rs") {
             files.push(name);
         }
@@ -111,7 +129,10 @@ fn break_rules(repo: &Repo, folder: &Path) -> anyhow::Result<Vec<InFile>> {
         let first = u32::try_from(all.len())? + 1;
         let (broken, mutants) = mutate::mutate(&text, first).with_context(|| file.clone())?;
         write(&folder.join(RULES).join(&file), &broken)?;
-        all.extend(mutants.into_iter().map(|mutant| InFile { file: file.clone(), mutant }));
+        all.extend(mutants.into_iter().map(|mutant| InFile {
+            file: file.clone(),
+            mutant,
+        }));
     }
     Ok(all)
 }
@@ -133,7 +154,8 @@ fn tree(from: &Path, to: &Path) -> anyhow::Result<()> {
 fn is_made(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let in_rules = path.parent().is_some_and(|p| p.ends_with("rules"));
-    name == "lib.rs" || (in_rules && (name.starts_with("tp") || name == "tests.rs" || name == "finding.rs"))
+    name == "lib.rs"
+        || (in_rules && (name.starts_with("tp") || name == "tests.rs" || name == "finding.rs"))
 }
 
 /// Writes only what is different, so that cargo builds only that.

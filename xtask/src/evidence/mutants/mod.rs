@@ -46,7 +46,11 @@ struct Equivalent {
 pub(super) fn prove(repo: &Repo) -> anyhow::Result<Evidence> {
     let built = build(repo)?;
     let equivalent = equivalents(repo, &built)?;
-    let all: Vec<&InFile> = built.mutants.iter().filter(|m| !is_listed(m, &equivalent)).collect();
+    let all: Vec<&InFile> = built
+        .mutants
+        .iter()
+        .filter(|m| !is_listed(m, &equivalent))
+        .collect();
     let survivors = survivors(repo, &built, &all)?;
     let killed = all.len() - survivors.len();
     Ok(Evidence {
@@ -66,7 +70,12 @@ pub(super) fn prove(repo: &Repo) -> anyhow::Result<Evidence> {
 ///
 /// # Errors
 /// The mutants cannot be built or run, or a mutant listed as equivalent is no more.
-pub(crate) fn sample(repo: &Repo, built: &Built, known: &[String], every: usize) -> anyhow::Result<(usize, Vec<String>)> {
+pub(crate) fn sample(
+    repo: &Repo,
+    built: &Built,
+    known: &[String],
+    every: usize,
+) -> anyhow::Result<(usize, Vec<String>)> {
     let equivalent = equivalents(repo, built)?;
     let chosen: Vec<&InFile> = (built.mutants.iter())
         .filter(|m| !is_listed(m, &equivalent))
@@ -84,30 +93,41 @@ fn key(m: &InFile) -> String {
 
 fn described(m: &InFile) -> String {
     let short: String = m.mutant.original.chars().take(100).collect();
-    format!("{}:{}: `{short}`: {}", m.file, m.mutant.line, m.mutant.change)
+    format!(
+        "{}:{}: `{short}`: {}",
+        m.file, m.mutant.line, m.mutant.change
+    )
 }
 
 fn is_listed(m: &InFile, equivalent: &[Equivalent]) -> bool {
-    (equivalent.iter()).any(|e| {
-        e.file == m.file && e.original == m.mutant.original && e.change == m.mutant.change
-    })
+    (equivalent.iter())
+        .any(|e| e.file == m.file && e.original == m.mutant.original && e.change == m.mutant.change)
 }
 
 fn equivalents(repo: &Repo, built: &Built) -> anyhow::Result<Vec<Equivalent>> {
     let path = repo.at("tests/mutants/equivalent.json");
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}", path.display()))?;
     let listed: Vec<BTreeMap<String, String>> =
         serde_json::from_str(&text).with_context(|| format!("{}", path.display()))?;
     let mut out = Vec::new();
     for mut entry in listed {
-        let mut take = |name: &str| entry.remove(name).with_context(|| format!("an entry without `{name}`"));
+        let mut take = |name: &str| {
+            entry
+                .remove(name)
+                .with_context(|| format!("an entry without `{name}`"))
+        };
         let one = Equivalent {
             file: take("file")?,
             original: take("original")?,
             change: take("change")?,
             reason: take("reason")?,
         };
-        if !built.mutants.iter().any(|m| is_listed(m, std::slice::from_ref(&one))) {
+        if !built
+            .mutants
+            .iter()
+            .any(|m| is_listed(m, std::slice::from_ref(&one)))
+        {
             bail!("{} lists a mutant that is no more: {one:?}", path.display());
         }
         out.push(one);
@@ -116,9 +136,17 @@ fn equivalents(repo: &Repo, built: &Built) -> anyhow::Result<Vec<Equivalent>> {
 }
 
 /// Those that fail no test of their rule.
-fn survivors<'m>(repo: &Repo, built: &Built, mutants: &[&'m InFile]) -> anyhow::Result<Vec<&'m InFile>> {
+fn survivors<'m>(
+    repo: &Repo,
+    built: &Built,
+    mutants: &[&'m InFile],
+) -> anyhow::Result<Vec<&'m InFile>> {
     // Tests that fail anyway would kill everything.
-    for file in mutants.iter().map(|m| &m.file).collect::<std::collections::BTreeSet<_>>() {
+    for file in mutants
+        .iter()
+        .map(|m| &m.file)
+        .collect::<std::collections::BTreeSet<_>>()
+    {
         if is_killed(repo, built, file, 0)? {
             bail!("the tests of {file} fail with nothing broken");
         }

@@ -34,8 +34,18 @@ struct Around {
 
 /// Methods whose closure decides.
 const DECIDING: [&str; 12] = [
-    "all", "any", "filter", "find", "is_none_or", "is_some_and", "partition", "position", "retain",
-    "rposition", "skip_while", "take_while",
+    "all",
+    "any",
+    "filter",
+    "find",
+    "is_none_or",
+    "is_some_and",
+    "partition",
+    "position",
+    "retain",
+    "rposition",
+    "skip_while",
+    "take_while",
 ];
 
 /// The text with its mutants, numbered from `first`.
@@ -44,7 +54,12 @@ const DECIDING: [&str; 12] = [
 /// It is no Rust.
 pub(crate) fn mutate(text: &str, first: u32) -> syn::Result<(String, Vec<Mutant>)> {
     let file = syn::parse_file(text)?;
-    let mut mutator = Mutator { text, next: first, around: Vec::new(), mutants: Vec::new() };
+    let mut mutator = Mutator {
+        text,
+        next: first,
+        around: Vec::new(),
+        mutants: Vec::new(),
+    };
     mutator.visit_file(&file);
     let out = woven(text, &mutator.around);
     Ok((out, mutator.mutants))
@@ -98,7 +113,11 @@ impl Mutator<'_> {
     }
 
     fn wrap(&mut self, range: Range<usize>, before: String, after: &'static str) {
-        self.around.push(Around { range, before, after });
+        self.around.push(Around {
+            range,
+            before,
+            after,
+        });
     }
 
     /// Something that is true or false: each of `yes` and `no` that is asked for.
@@ -144,7 +163,12 @@ impl Mutator<'_> {
         for (change, value) in values {
             let number = self.mutant(&whole, change);
             if let Some(last) = self.mutants.last_mut() {
-                last.original = self.text[..at].lines().next_back().unwrap_or_default().trim().into();
+                last.original = self.text[..at]
+                    .lines()
+                    .next_back()
+                    .unwrap_or_default()
+                    .trim()
+                    .into();
             }
             let before = format!(" if crate::mutants::on({number}) {{ return {value}; }}");
             self.wrap(whole.clone(), before, "");
@@ -173,7 +197,9 @@ fn value_of(expr: &Expr) -> &Expr {
 fn is_for_tests(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(|a| {
         a.path().is_ident("test")
-            || (a.path().is_ident("cfg") && a.parse_args::<syn::Path>().is_ok_and(|p| p.is_ident("test")))
+            || (a.path().is_ident("cfg")
+                && a.parse_args::<syn::Path>()
+                    .is_ok_and(|p| p.is_ident("test")))
     })
 }
 
@@ -255,7 +281,11 @@ impl<'ast> Visit<'ast> for Mutator<'_> {
         let whole = expr.span().byte_range();
         let number = self.mutant(&whole, swapped);
         let not = if negated { "!" } else { "" };
-        self.wrap(whole, format!("{not}crate::mutants::{function}({number}, &("), "))");
+        self.wrap(
+            whole,
+            format!("{not}crate::mutants::{function}({number}, &("),
+            "))",
+        );
         self.around.push(Around {
             range: expr.op.span().byte_range(),
             before: "), &(/*".into(),
@@ -283,11 +313,75 @@ fn is_plainly_bool(expr: &Expr) -> bool {
     match expr {
         Expr::Binary(b) => matches!(
             b.op,
-            BinOp::And(_) | BinOp::Or(_) | BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Gt(_) | BinOp::Le(_) | BinOp::Ge(_)
+            BinOp::And(_)
+                | BinOp::Or(_)
+                | BinOp::Eq(_)
+                | BinOp::Ne(_)
+                | BinOp::Lt(_)
+                | BinOp::Gt(_)
+                | BinOp::Le(_)
+                | BinOp::Ge(_)
         ),
         Expr::Unary(u) => matches!(u.op, UnOp::Not(_)) && is_plainly_bool(&u.expr),
         Expr::Macro(m) => m.mac.path.is_ident("matches"),
         Expr::Closure(c) => is_plainly_bool(value_of(&c.body)),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(text: &str) -> Vec<(String, &'static str)> {
+        let (out, mutants) = mutate(text, 1).expect("it is Rust");
+        syn::parse_file(&out).unwrap_or_else(|e| panic!("{e} in\n{out}"));
+        let numbers: Vec<u32> = mutants.iter().map(|m| m.number).collect();
+        assert_eq!(numbers, (1..=mutants.len() as u32).collect::<Vec<_>>());
+        mutants
+            .into_iter()
+            .map(|m| (m.original, m.change))
+            .collect()
+    }
+
+    #[test]
+    fn sides_of_a_chain_are_dropped_and_its_let_is_left() {
+        let found = changes("fn f() -> u8 { if let Some(x) = y && a(x) && !b { 1 } else { 2 } }");
+        let wanted = [("a(x)", "true"), ("!b", "true"), ("!b", "false")];
+        assert_eq!(found, wanted.map(|(o, c)| (o.to_owned(), c)));
+        let found = changes("fn f() -> u8 { if a || (b && c) { 1 } else { 2 } }");
+        let wanted = [
+            ("a", "true"),
+            ("a", "false"),
+            ("b", "true"),
+            ("b", "false"),
+            ("c", "true"),
+        ];
+        assert_eq!(found, wanted.map(|(o, c)| (o.to_owned(), c)));
+    }
+
+    #[test]
+    fn text_around_one_expression_nests() {
+        let (out, _) = mutate("fn f() -> u8 { if a < b { 1 } else { 2 } }", 7).expect("it is Rust");
+        assert!(
+            out.contains(
+                "if crate::mutants::cond(7, 8, crate::mutants::less(9, &(a ), &(/*<*/ b))) {"
+            ),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn tests_and_constants_are_not_broken() {
+        let text = "const A: bool = 1 < 2;\n#[cfg(test)]\nmod tests { fn g() { if a { } } }\n\
+                    #[test]\nfn t() { if a { } }";
+        assert_eq!(changes(text), []);
+    }
+
+    #[test]
+    fn a_detector_does_nothing_and_a_fix_is_not_attached() {
+        let found = changes("fn check(out: &mut F) { out.push(s, m).safe_fix(\"T\", e); }");
+        assert_eq!(found[0].1, "returns at once");
+        assert_eq!(found[1], ("\"T\"".to_owned(), "the fix is not attached"));
     }
 }

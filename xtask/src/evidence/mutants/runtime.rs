@@ -23,15 +23,27 @@ pub(crate) fn cond(yes: u32, no: u32, value: bool) -> bool {
 
 /// `<` that may be `<=`.
 pub(crate) fn less<T: PartialOrd + ?Sized>(number: u32, left: &T, right: &T) -> bool {
-    if on(number) { left <= right } else { left < right }
+    if on(number) {
+        left <= right
+    } else {
+        left < right
+    }
 }
 
 /// `<=` that may be `<`.
 pub(crate) fn at_most<T: PartialOrd + ?Sized>(number: u32, left: &T, right: &T) -> bool {
-    if on(number) { left < right } else { left <= right }
+    if on(number) {
+        left < right
+    } else {
+        left <= right
+    }
 }
 
 /// The title of a fix; without one the fix is not attached.
 pub(crate) fn title(number: u32, title: impl Into<String>) -> String {
-    if on(number) { String::new() } else { title.into() }
+    if on(number) {
+        String::new()
+    } else {
+        title.into()
+    }
 }
