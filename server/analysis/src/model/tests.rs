@@ -140,11 +140,29 @@ fn a_fallback_takes_no_name_from_cutile() {
         let model = model(&format!(
             "{text}\n@ct.kernel\ndef k(x):\n    ct.store(x, (0,), ct.load(x, (0,), (8,)))\n\nct.launch(s, (1,), k, ())\n"
         ));
-        assert_eq!(model.imports.get("ct").map(|p| &**p), Some("cuda.tile"), "{text}");
+        assert_eq!(
+            model.imports.get("ct").map(|p| &**p),
+            Some("cuda.tile"),
+            "{text}"
+        );
         assert!(model.uses_cutile, "{text}");
         assert_eq!(model.kernels.len(), 1, "{text}");
         assert_eq!(model.kernels[0].accesses.len(), 2, "{text}");
-        assert_eq!(model.launches[0].candidates, [Candidate::Local(0)], "{text}");
+        assert_eq!(
+            model.launches[0].candidates,
+            [Candidate::Local(0)],
+            "{text}"
+        );
+    }
+    // As everywhere, from where the file is.
+    let text = "from . import ct\nfrom ..ops import load as l\nfrom .ct import store\n";
+    let file = tileperf_syntax::parse(text);
+    for (package, wanted) in [
+        ("a.b", ["a.b.ct", "a.ops.load", "a.b.ct.store"]),
+        ("", [".ct", "..ops.load", ".ct.store"]),
+    ] {
+        let model = FileModel::build(&file, text, package, &mut ModelCache::default());
+        assert_eq!(["ct", "l", "store"].map(|n| &*model.imports[n]), wanted);
     }
     // Of other modules the last is taken.
     let model = model("try:\n    import a as np\nexcept ImportError:\n    import b as np\n");

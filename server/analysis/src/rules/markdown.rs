@@ -35,7 +35,7 @@ pub fn markdown() -> String {
         if let Some(until) = rule.until {
             facts.push(format!("Before cuda-tile {until}."));
         }
-        if matches!(rule.check, Check::Workspace(_)) {
+        if (rule.checks.iter()).any(|c| matches!(c, Check::Workspace(_))) {
             facts.push("Looks at other files of the workspace as well.".to_owned());
         }
         let _ = writeln!(out, "{}\n\n{}", facts.join(" "), doc.markdown);

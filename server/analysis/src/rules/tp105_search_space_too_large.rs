@@ -3,7 +3,7 @@
 use tileperf_syntax::Span;
 
 use super::tuning::search_call::SearchCall;
-use super::tuning::spaces::{Taken, listed, searches_of, taken, taken_by_name};
+use super::tuning::spaces::{Taken, listed, searches_of, taken, taken_imported};
 use crate::arch::Arch;
 use crate::eval::{Note, SpaceCount};
 use crate::model::SpaceRef;
@@ -80,7 +80,7 @@ fn imported(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
                 continue;
             };
             let name = path.rsplit('.').next().unwrap_or(path);
-            let how = SearchCall::of(file, search).map(|call| taken_by_name(&call, name));
+            let how = SearchCall::of(file, search).map(|call| taken_imported(&call, path));
             let whole = match how {
                 Some(Taken::Whole) => true,
                 Some(Taken::Filtered) => false,

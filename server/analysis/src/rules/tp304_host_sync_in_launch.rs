@@ -211,6 +211,10 @@ mod tests {
         }
         bad(
             &RULE,
+            "import cuda.tile as ct\nimport torch\nfrom ops import k\ndef run(x, s):\n    y = torch.empty_like(x)\n    n = x.max().item()  # TP304\n    ct.launch(s, (1,), k, (x, y, n))\n",
+        );
+        bad(
+            &RULE,
             "from cuda.tile import launch\nimport torch\nclass F:\n    @staticmethod\n    def forward(ctx, x):\n        y = x.new_zeros(4)\n        n = x.max().item()  # TP304\n        launch(s, (1,), k, (x, y, n))\n",
         );
     }

@@ -25,7 +25,8 @@ impl<'a> Build<'a> {
                 continue;
             };
             self.out.uses_cutile |= is_cutile(path) || path == "cuda";
-            self.out.imports.insert(name.into(), path.clone());
+            let path = self.names.absolute(path);
+            self.out.imports.insert(name.into(), path);
         }
     }
 
