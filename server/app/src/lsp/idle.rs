@@ -9,22 +9,35 @@ use super::pool;
 /// How long nothing must be typed.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Asks them about a document once its text has rested for a moment, and calls `changed` if they say
-/// something else than before. An edit in between leaves it to whoever answers that edit.
-pub(super) fn check_links(engine: Engine, id: DocId, changed: impl FnOnce() + Send + 'static) {
+/// Asks them about a document once its text has rested for a moment, then about the other open
+/// documents, whose findings may rest on what was typed there, and calls `changed` with each of which
+/// they say something else than before. An edit in between leaves it to whoever answers that edit.
+pub(super) fn check_links(engine: Engine, id: DocId, changed: impl Fn(DocId) + Send + 'static) {
     let Some((version, _)) = engine.text(&id).filter(|_| engine.is_awake()) else {
         return;
     };
     tokio::spawn(async move {
         tokio::time::sleep(PAUSE).await;
-        if engine.text(&id).is_none_or(|(now, _)| now != version) {
-            return;
+        let rests = || engine.text(&id).is_some_and(|(now, _)| now == version);
+        if rests() && check(&engine, &id).await {
+            changed(id.clone());
         }
-        let news = pool::caught("rules that rest on other files", move || {
-            engine.check_links(&id)
-        });
-        if news.await.unwrap_or(false) {
-            changed();
+        for other in engine.outdated_links() {
+            if !rests() {
+                return;
+            }
+            // Someone else may have asked meanwhile.
+            if engine.has_outdated_links(&other) && check(&engine, &other).await {
+                changed(other);
+            }
         }
     });
+}
+
+/// Whether the rules say something else of a document than before.
+async fn check(engine: &Engine, id: &DocId) -> bool {
+    let (engine, id) = (engine.clone(), id.clone());
+    let work = move || engine.check_links(&id);
+    let news = pool::caught("rules that rest on other files", work).await;
+    news.unwrap_or(false)
 }
