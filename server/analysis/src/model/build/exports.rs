@@ -17,11 +17,11 @@ impl<'a> Build<'a> {
     /// there is nothing to say. Else it is the last.
     pub(super) fn imports(&mut self) {
         for (name, binds) in self.names.module() {
-            let paths = binds.iter().filter_map(|(_, value)| match value {
+            let mut paths = binds.iter().filter_map(|(_, value)| match value {
                 Value::Import(path) => Some(path),
                 _ => None,
             });
-            let Some(path) = paths.clone().rfind(|p| is_cutile(p)).or(paths.last()) else {
+            let Some(path) = paths.clone().rfind(|p| is_cutile(p)).or(paths.next_back()) else {
                 continue;
             };
             self.out.uses_cutile |= is_cutile(path) || path == "cuda";
