@@ -472,4 +472,30 @@ mod tests {
             .replace("    return", "    space = list(configs())\n    assert space\n    return");
         good_beside(&RULE, &others, &asked);
     }
+
+    #[test]
+    fn what_the_message_says_of_space_and_architectures() {
+        let (_, found) = bad(&RULE, &searched(HOPPER, "list(configs())"));
+        assert!(found[0].message.starts_with("`configs` has no") && found[0].archs.len() == 7, "{found:?}");
+        let inline = format!(
+            "{HEAD}def tune(s, g, k, a):\n    return exhaustive_search([C(n=n) for n in (1, 2) if torch.cuda.get_device_capability()[0] == 9], s, g, k, a)  # TP102\n"
+        );
+        let (_, found) = bad(&RULE, &inline);
+        assert!(found[0].message.starts_with("the search space has no"), "{found:?}");
+        let (_, found) = bad(&RULE, &searched("def configs():  # TP102\n    for n in ():\n        yield C(n=n)\n", "list(configs())"));
+        assert!(found[0].archs.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn what_guards_nothing() {
+        // A name that nobody asks about, and a `try` around something else.
+        for lines in [
+            "space = list(configs())\n    print(s)\n    return exhaustive_search(space, s, g, k, a)",
+            "try:\n        log(s)\n    except ValueError:\n        pass\n    return exhaustive_search(list(configs()), s, g, k, a)",
+        ] {
+            bad(&RULE, &format!("{HEAD}{HOPPER}\ndef tune(s, g, k, a):\n    {lines}\n"));
+        }
+        let sized = "def configs(n):  # TP102\n    for b in (32, 64):\n        if max(b, 48) <= n:\n            yield C(b=b)\n";
+        bad(&RULE, &searched(sized, "list(configs(s))"));
+    }
 }
