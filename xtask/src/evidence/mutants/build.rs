@@ -34,7 +34,7 @@ const FIX: (&str, &str) = (
 );
 
 /// All mutants in one test program.
-pub(crate) struct Built {
+pub(super) struct Built {
     pub(super) binary: PathBuf,
     pub(super) mutants: Vec<InFile>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Built {
 ///
 /// # Errors
 /// The copy cannot be written or does not build.
-pub(crate) fn build(repo: &Repo) -> anyhow::Result<Built> {
+pub(super) fn build(repo: &Repo) -> anyhow::Result<Built> {
     let folder = repo.target_folder("mutants");
     copy(repo, &folder)?;
     let mutants = break_rules(repo, &folder)?;
@@ -67,7 +67,8 @@ pub(crate) fn build(repo: &Repo) -> anyhow::Result<Built> {
         .stdout
         .lines()
         .filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok());
-    let binary = (lines.filter_map(|l| Some(l.get("executable")?.as_str()?.to_owned()))).last();
+    let mut programs = lines.filter_map(|l| Some(l.get("executable")?.as_str()?.to_owned()));
+    let binary = programs.next_back();
     let binary = binary.context("cargo names no test program")?.into();
     Ok(Built { binary, mutants })
 }
@@ -128,6 +129,9 @@ fn break_rules(repo: &Repo, folder: &Path) -> anyhow::Result<Vec<InFile>> {
         let text = fs::read_to_string(repo.at(RULES).join(&file))?;
         let first = u32::try_from(all.len())? + 1;
         let (broken, mutants) = mutate::mutate(&text, first).with_context(|| file.clone())?;
+        if !mutants.iter().any(|m| m.change == mutate::AT_ONCE) {
+            bail!("{file} has no detector to break");
+        }
         write(&folder.join(RULES).join(&file), &broken)?;
         all.extend(mutants.into_iter().map(|mutant| InFile {
             file: file.clone(),

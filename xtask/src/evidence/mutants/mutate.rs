@@ -32,6 +32,13 @@ struct Around {
     after: &'static str,
 }
 
+/// The change that makes a condition its opposite.
+pub(super) const NEGATED: &str = "negated";
+/// The change of a function without a value, as detectors are, that makes it do nothing.
+pub(super) const AT_ONCE: &str = "returns at once";
+/// The change that leaves a fix out.
+pub(super) const NO_FIX: &str = "the fix is not attached";
+
 /// Methods whose closure decides.
 const DECIDING: [&str; 12] = [
     "all",
@@ -137,9 +144,11 @@ impl Mutator<'_> {
             _ => {}
         }
         let range = expr.span().byte_range();
+        let negated = self.mutant(&range, NEGATED);
         let yes = if yes { self.mutant(&range, "true") } else { 0 };
         let no = if no { self.mutant(&range, "false") } else { 0 };
-        self.wrap(range, format!("crate::mutants::cond({yes}, {no}, "), ")");
+        let before = format!("crate::mutants::cond({negated}, {yes}, {no}, ");
+        self.wrap(range, before, ")");
     }
 
     /// A function that returns at once, with nothing.
@@ -147,7 +156,7 @@ impl Mutator<'_> {
         let at = block.brace_token.span.open().byte_range().end;
         let whole = at..at;
         let values: &[(&'static str, &'static str)] = match output {
-            ReturnType::Default => &[("returns at once", "")],
+            ReturnType::Default => &[(AT_ONCE, "")],
             ReturnType::Type(_, ty) => match &**ty {
                 Type::Path(p) => match p.path.segments.last().map(|s| s.ident.to_string()) {
                     Some(name) if name == "bool" => {
@@ -263,7 +272,7 @@ impl<'ast> Visit<'ast> for Mutator<'_> {
             && let Some(title) = call.args.first()
         {
             let range = title.span().byte_range();
-            let number = self.mutant(&range, "the fix is not attached");
+            let number = self.mutant(&range, NO_FIX);
             self.wrap(range, format!("crate::mutants::title({number}, "), ")");
         }
         visit::visit_expr_method_call(self, call);
@@ -347,14 +356,23 @@ mod tests {
     #[test]
     fn sides_of_a_chain_are_dropped_and_its_let_is_left() {
         let found = changes("fn f() -> u8 { if let Some(x) = y && a(x) && !b { 1 } else { 2 } }");
-        let wanted = [("a(x)", "true"), ("!b", "true"), ("!b", "false")];
+        let wanted = [
+            ("a(x)", NEGATED),
+            ("a(x)", "true"),
+            ("!b", NEGATED),
+            ("!b", "true"),
+            ("!b", "false"),
+        ];
         assert_eq!(found, wanted.map(|(o, c)| (o.to_owned(), c)));
         let found = changes("fn f() -> u8 { if a || (b && c) { 1 } else { 2 } }");
         let wanted = [
+            ("a", NEGATED),
             ("a", "true"),
             ("a", "false"),
+            ("b", NEGATED),
             ("b", "true"),
             ("b", "false"),
+            ("c", NEGATED),
             ("c", "true"),
         ];
         assert_eq!(found, wanted.map(|(o, c)| (o.to_owned(), c)));
@@ -365,7 +383,7 @@ mod tests {
         let (out, _) = mutate("fn f() -> u8 { if a < b { 1 } else { 2 } }", 7).expect("it is Rust");
         assert!(
             out.contains(
-                "if crate::mutants::cond(7, 8, crate::mutants::less(9, &(a ), &(/*<*/ b))) {"
+                "if crate::mutants::cond(7, 8, 9, crate::mutants::less(10, &(a ), &(/*<*/ b))) {"
             ),
             "{out}"
         );

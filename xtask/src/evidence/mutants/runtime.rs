@@ -12,9 +12,12 @@ pub(crate) fn on(number: u32) -> bool {
     *CHOSEN == Some(number)
 }
 
-/// `yes` makes a condition hold, `no` makes it fail; 0 is no mutant.
-pub(crate) fn cond(yes: u32, no: u32, value: bool) -> bool {
+/// `negated` makes a condition its opposite, `yes` makes it hold, `no` makes it fail; 0 is no
+/// mutant.
+pub(crate) fn cond(negated: u32, yes: u32, no: u32, value: bool) -> bool {
     match *CHOSEN {
+        Some(0) | None => value,
+        Some(number) if number == negated => !value,
         Some(number) if number == yes => true,
         Some(number) if number == no => false,
         _ => value,
