@@ -388,4 +388,15 @@ mod tests {
             assert!(found[0].message.contains(said), "{found:?}");
         }
     }
+
+    #[test]
+    fn a_flag_that_callers_give_to_the_space() {
+        let code = |params: &str, before: &str, mark: &str| {
+            let key = format!("{before}key = (M, x.dtype, str(x.device)){mark}");
+            format!("def configs(flag):\n    return [flag]\n\n{}", keyed(params, &key).replace("exhaustive_search(c,", "exhaustive_search(configs(flag),"))
+        };
+        let (_, found) = bad(&RULE, &code("x, y, M, flag", "", "  # TP106"));
+        assert!(found[0].message.contains("`flag` of the space"), "{found:?}");
+        good(&RULE, &code("x, y, M", "flag = 1\n", ""));
+    }
 }

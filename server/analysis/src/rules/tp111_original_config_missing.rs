@@ -357,4 +357,13 @@ mod tests {
         // Fields that the space does not have are something else's.
         good(&RULE, &code("", &space.replace("  # TP111", ""), "{'TILE': 256, 'other': 4}"));
     }
+
+    #[test]
+    fn a_field_that_is_one_of_two() {
+        let space = "[C(TILE=64 if FLAG else 128, occupancy=1)]";
+        for tile in [64, 128] {
+            good(&RULE, &code("", space, &format!("C(TILE={tile}, occupancy=1)")));
+        }
+        bad(&RULE, &code("", &format!("{space}  # TP111"), "C(TILE=256, occupancy=1)"));
+    }
 }
