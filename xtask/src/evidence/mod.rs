@@ -7,6 +7,7 @@ mod accuracy;
 mod compile;
 mod incremental;
 mod machine;
+pub(crate) mod mutants;
 mod perf;
 mod resources;
 
@@ -43,6 +44,8 @@ enum Name {
     Compile,
     /// Facts after random edits of public kernels against facts from scratch.
     Incremental,
+    /// Detectors broken on purpose against the tests of their rules.
+    Mutants,
     /// The experiment loop, killed at random instants.
     PerfKill,
     /// The experiment loop's verdicts on candidates whose worth is known.
@@ -72,6 +75,7 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
         Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
         Name::Compile => ("compile", compile::prove(repo)?),
         Name::Incremental => ("incremental", incremental::prove(repo)?),
+        Name::Mutants => ("mutants", mutants::prove(repo)?),
         Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
         Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),
         Name::Resources => ("resources", resources::prove(repo)?),

@@ -32,9 +32,11 @@ pub struct CompiledContext<'a> {
 pub fn compiled(context: &CompiledContext<'_>) -> Vec<Arc<Finding>> {
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|r| r.holds_for(context.target)) {
-        if let Check::Compiled(check) = rule.check {
-            let out = &mut findings;
-            check(context, &mut Findings { rule, out });
+        for check in rule.checks {
+            if let Check::Compiled(check) = check {
+                let out = &mut findings;
+                check(context, &mut Findings { rule, out });
+            }
         }
     }
     suppress::apply(context.text, findings.into_iter().map(Arc::new).collect())

@@ -98,7 +98,7 @@ pub fn judge(
 }
 
 fn is_compiled(finding: &Finding) -> bool {
-    matches!(finding.rule.check, Check::Compiled(_))
+    (finding.rule.checks.iter()).any(|check| matches!(check, Check::Compiled(_)))
 }
 
 /// A finding as it is said once something is known.
