@@ -118,6 +118,7 @@ fn spaces_of_other_files() {
         let (_, found) = bad_beside(&RULE, &others, &code(import, space, "  # TP102"));
         assert!(!found[0].archs.contains(&crate::arch::Arch::Sm90), "{found:?}");
         assert_eq!(found[0].severity, Severity::Error);
+        assert_eq!(found[0].archs.len(), 7);
     }
     for (import, space) in [
         ("from pkg.spaces import whole", "list(whole())"),
