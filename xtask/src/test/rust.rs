@@ -43,7 +43,7 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         .env("TILEPERF_TEST_PYTEST", PYTEST.python(repo)?);
     checks.counted("cargo test", &tests, count::cargo_test)?;
     let (broken, survivors) = mutants::sample(repo)?;
-    let name = format!("{broken} detectors and conditions broken on purpose fail a test");
+    let name = format!("{broken} detectors and fixes broken on purpose fail a test");
     checks.check(
         &name,
         (!survivors.is_empty()).then(|| format!("not these: {}", survivors.join("; "))),

@@ -6,7 +6,7 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind};
 
 use super::infer::Infer;
 use super::shape::{permuted, transposed};
-use super::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty, argument};
+use super::{Const, Dtype, Extent, Source, SourceKind, Tile, Ty, argument, operators};
 
 impl Infer<'_> {
     pub(super) fn call(&mut self, whole: &Expr, func: &Expr, args: &[Arg]) -> Ty {
@@ -162,7 +162,7 @@ impl Infer<'_> {
             }
             "where" => {
                 let (a, b) = (self.typed(args, 1, "x"), self.typed(args, 2, "y"));
-                let mut tile = match self.binary("+", &a, &b) {
+                let mut tile = match operators::binary("+", &a, &b) {
                     Ty::Tile(tile) => *tile,
                     _ => Tile::default(),
                 };
@@ -244,7 +244,7 @@ impl Infer<'_> {
                         "mod" => "%",
                         _ => name,
                     };
-                    self.binary(op, a, b)
+                    operators::binary(op, a, b)
                 }
                 _ => Ty::Unknown,
             },

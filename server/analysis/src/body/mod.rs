@@ -9,7 +9,9 @@ mod api;
 mod calls;
 mod infer;
 mod module;
+mod operators;
 mod shape;
+mod statements;
 mod ty;
 mod walk;
 

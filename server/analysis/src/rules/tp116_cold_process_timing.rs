@@ -284,7 +284,9 @@ mod tests {
         silent("print(now())\nop(x)\n");
         silent("stream().record(1)\nop(x)\nstream().record(2)\n");
         silent("clocks[0]()\nop(x)\nclocks[1]()\n");
+        timed("def all_of(x):\n    most(x)\n\ndef most(x):\n    outer(x)\n\nt = now()\nall_of(x)  # TP116\nprint(now() - t)\n");
         silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
+        timed("f = lambda: 1\nt = now()\nop(x)  # TP116\nprint(now() - t)\n");
         silent("stream.record(op)\nop(x)\nlog.record(1)\n");
         // Timed by somebody else.
         silent("ms = do_bench(lambda: op(x))\n");

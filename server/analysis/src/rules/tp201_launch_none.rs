@@ -183,6 +183,7 @@ mod tests {
     fn what_may_be_an_array_or_a_constant_is_not_reported() {
         for text in [
             "def run(s, x):\n    ct.launch(s, (1,), k, (x, x, None))\n",
+            "def run(s, x, b):\n    ct.launch(s, (1,), k, (x, x if b.any() else b, 8))\n",
             "def run(s, x, y=None):\n    ct.launch(s, (1,), k, (x, y, 8))\n",
             "def run(s, x):\n    y = None\n    if y is None:\n        y = x\n    ct.launch(s, (1,), k, (x, y, 8))\n",
             "def run(s, x):\n    with pytest.raises(TypeError):\n        ct.launch(s, (1,), k, (x, None, 8))\n",

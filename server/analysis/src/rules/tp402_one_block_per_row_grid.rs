@@ -180,7 +180,7 @@ impl Work {
             code: None,
         };
         device.calls(&mut |call, _| match call.name.as_str() {
-            "num_blocks" | "mma" | "mma_scaled" => self.on_others = true,
+            "num_blocks" | "mma" | "mma_scaled" | "matmul" => self.on_others = true,
             "load" | "gather" | "store" | "scatter" => {
                 let index = call.arg(1, "index").or_else(|| call.keyword("indices"));
                 let tile = call.name != "load" || one_row(&device, call.arg(2, "shape"));
@@ -192,10 +192,12 @@ impl Work {
             return;
         };
         let mut callees = Vec::new();
-        walk(&def.node.body, &mut |expr, _| {
-            if let ExprKind::Call { func, .. } = &expr.kind {
+        walk(&def.node.body, &mut |expr, _| match &expr.kind {
+            ExprKind::Call { func, .. } => {
                 callees.extend(func.name().and_then(|name| host::function(file, name)));
             }
+            ExprKind::Binary { op, .. } => self.on_others |= op == "@",
+            _ => {}
         });
         for callee in callees {
             self.add(file, callee, depth);
@@ -321,8 +323,10 @@ mod tests {
             "    ct.store(x, (ct.bid(0),), ct.load(x, (ct.bid(0),), (B,)))\n",
             "    t = ct.load(x, (ct.bid(0), 0), (16, B))\n",
             "    r = ct.bid(0) // 2\n    o = ct.arange(B, dtype=ct.int32)\n    t = ct.gather(x, (r, o))\n",
-            // A matrix multiplication.
+            // Matrix multiplications.
             "    r = ct.bid(0)\n    t = ct.load(x, (r, 0), (1, B))\n    ct.mma(t, t, t)\n",
+            "    r = ct.bid(0)\n    t = ct.load(x, (r, 0), (1, B))\n    ct.matmul(t, t)\n",
+            "    r = ct.bid(0)\n    t = ct.load(x, (r, 0), (1, B))\n    u = t @ t\n",
         ] {
             good(&RULE, &format!("{}\n", code(body, "(rows,)")));
         }
