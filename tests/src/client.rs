@@ -331,6 +331,16 @@ impl Client {
         })
     }
 
+    /// Checks that the server has not asked this so far.
+    ///
+    /// # Panics
+    /// It has.
+    pub fn check_nothing_asked(&mut self, method: &str) {
+        self.drain();
+        let asked = self.questions.iter().find(|(name, ..)| name == method);
+        assert!(asked.is_none(), "the server asks: {asked:?}");
+    }
+
     /// Waits for a line of the server's log that contains `part`, and takes it: an error in the log
     /// that nobody takes fails the test in [`Client::finish`].
     pub fn log_line(&mut self, part: &str) -> String {
