@@ -341,6 +341,19 @@ impl Client {
         assert!(asked.is_none(), "the server asks: {asked:?}");
     }
 
+    /// Waits until the server has asked nothing for `time`, and forgets what it has asked.
+    pub fn forget_questions(&mut self, time: Duration) {
+        let mut quiet = Instant::now();
+        while quiet.elapsed() < time {
+            self.drain();
+            if !self.questions.is_empty() {
+                self.questions.clear();
+                quiet = Instant::now();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits for a line of the server's log that contains `part`, and takes it: an error in the log
     /// that nobody takes fails the test in [`Client::finish`].
     pub fn log_line(&mut self, part: &str) -> String {

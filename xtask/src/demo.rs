@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: what tileperf does, on sample kernels of its own, without a GPU.
+//! `cargo xtask demo`: what tileperf does, on sample kernels of its own, with or without a GPU.
 
 use std::process::{Command, ExitCode};
 
@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use crate::debian::{self, Need};
+use crate::python::TILE_COMPILER;
 use crate::repo::Repo;
 
 /// Build tileperf and show what it finds in its own sample kernels.
@@ -18,9 +19,12 @@ pub(crate) struct DemoArgs {
     yes: bool,
 }
 
-/// The samples are in the binary and nothing of them is run, so a C compiler for the parser's
-/// grammar is all that the demo takes.
-const NEEDS: [Need; 1] = [Need::Program("cc", "build-essential")];
+/// A C compiler for the parser's grammar, and a Python for an environment with cuTile's compiler.
+const NEEDS: [Need; 3] = [
+    Need::Program("cc", "build-essential"),
+    Need::Python,
+    Need::Venv,
+];
 
 /// Runs `cargo xtask demo`.
 ///
@@ -28,10 +32,14 @@ const NEEDS: [Need; 1] = [Need::Program("cc", "build-essential")];
 /// Something needed is missing, or tileperf cannot be built.
 pub(crate) fn run(repo: &Repo, args: &DemoArgs) -> anyhow::Result<ExitCode> {
     set_up(repo, args.yes)?;
+    // Kept in the cache folder for the next time.
+    let python = TILE_COMPILER.python(repo)?;
     // Cargo's own output and the demo's belong to the person at the terminal.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(["run", "--quiet", "--package", "tileperf", "--", "demo"])
+        .arg("--config")
+        .arg(format!("python.path={}", python.display()))
         .current_dir(&repo.root)
         .status()
         .context("cannot start cargo")?;

@@ -54,6 +54,11 @@ impl Repo {
         self.target.join("release").join(name)
     }
 
+    /// A folder of its own in cargo's target folder.
+    pub(crate) fn target_folder(&self, name: &str) -> PathBuf {
+        self.target.join(name)
+    }
+
     /// The cargo that runs this program, in the clone. Its colours are no use in a log, and
     /// rustfmt's own are chosen by the terminal.
     pub(crate) fn cargo(&self, args: &[&str]) -> Tool {

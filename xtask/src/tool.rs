@@ -122,6 +122,20 @@ impl Tool {
         self
     }
 
+    /// Ends it after so many seconds.
+    pub(crate) fn seconds(mut self, seconds: u64) -> Self {
+        self.limit = Duration::from_secs(seconds);
+        self
+    }
+
+    /// Runs it once, without a log. However it ended is in the answer.
+    ///
+    /// # Errors
+    /// Nothing can be started here.
+    pub(crate) fn run(&self) -> anyhow::Result<Done> {
+        self.once(None)
+    }
+
     /// Runs it with its outputs appended to a log. However it ended is in the answer.
     ///
     /// # Errors

@@ -31,3 +31,6 @@ pub mod store;
 pub mod symbol;
 pub mod tileiras;
 pub mod worker;
+
+/// Ends a compile from another thread.
+pub use tileperf_proc::CancelToken;

@@ -105,6 +105,8 @@ pub(crate) struct Document {
 pub(crate) struct Linked {
     pub(crate) text: Text,
     pub(crate) findings: Arc<[Arc<Finding>]>,
+    /// Of the workspace, when they were made.
+    pub(crate) generation: u64,
 }
 
 impl Document {

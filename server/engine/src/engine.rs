@@ -36,8 +36,8 @@ pub struct UnknownDocument;
 pub(crate) struct Workspace {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) trusted: bool,
-    editor: serde_json::Value,
-    command_line: Vec<String>,
+    pub(crate) editor: serde_json::Value,
+    pub(crate) command_line: Vec<String>,
     problems: Vec<SettingsProblem>,
 }
 

@@ -20,7 +20,7 @@ mod snapshot;
 mod view;
 mod watch;
 
-pub use compiled::{CompileState, CompiledRow, Depth};
+pub use compiled::{Compared, CompileState, CompiledRow, Depth, FileVersion, Sameness};
 pub use document::{Analyzed, Change, DocId};
 pub use engine::{Engine, UnknownDocument};
 pub use event::{Event, State, Status};

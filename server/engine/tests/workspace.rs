@@ -79,6 +79,52 @@ def run(s, x):
     ),
 ];
 
+/// Kernels and a space, and a file that uses them wrongly: by line what is found there.
+const USED_WRONGLY: &[(&str, &str)] = &[
+    ("src/use/__init__.py", "from .kernels import square as exported\n"),
+    (
+        "src/use/kernels.py",
+        "import cuda.tile as ct
+
+@ct.kernel
+def square(x, N: ct.Constant[int]):
+    i = ct.bid(0)
+    t = ct.load(x, (i, 0), (1, N))
+    ct.store(x, (i, 0), t * t)
+",
+    ),
+    (
+        "src/use/spaces.py",
+        "from types import SimpleNamespace
+import torch
+
+def configs():
+    if torch.cuda.get_device_capability()[0] == 9:
+        yield SimpleNamespace(n=64, occupancy=64)
+",
+    ),
+    (
+        "src/use/run.py",
+        "import cuda.tile as ct
+from cuda.tile.tune import exhaustive_search
+from use import exported
+from . import kernels
+from .spaces import configs as space
+
+def helper(t):
+    return exported(ct.load(t, (0,), (8,)), 8)  # TP210
+
+def run(x, s, g):
+    n_rows, n_cols = x.shape
+    ct.launch(s, (n_rows,), kernels.square, (x, 64))  # TP402
+    ct.launch(s, (1,), kernels.square, (x,))  # TP208
+    ct.launch(s, (1,), kernels.square, (None, 64))  # TP201
+    exhaustive_search(list(space()), s, g, exported, lambda c: (x.clone(), c.n), lambda c: {'occupancy': c.occupancy})  # TP102 TP103 TP226
+    return exhaustive_search([1], s, g, exported, lambda c: (x, c))  # TP103
+",
+    ),
+];
+
 struct Workspace {
     root: PathBuf,
     engine: Engine,
@@ -87,9 +133,13 @@ struct Workspace {
 
 impl Workspace {
     fn new() -> Self {
+        Self::of(FILES)
+    }
+
+    fn of(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        for (path, text) in FILES {
+        for (path, text) in files {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
@@ -110,7 +160,12 @@ impl Workspace {
     }
 
     fn indexed() -> Self {
-        let workspace = Self::new();
+        Self::new().read()
+    }
+
+    /// Reads all files.
+    fn read(self) -> Self {
+        let workspace = self;
         workspace.engine.index_now();
         workspace
     }
@@ -461,4 +516,28 @@ fn what_is_known_stays_known_while_it_is_read_again() {
     fs::remove_file(&soft).unwrap();
     w.engine.index_now();
     assert!(asked(&w).is_empty(), "{:?}", asked(&w));
+}
+
+#[test]
+fn rules_see_what_other_files_define() {
+    let w = Workspace::of(USED_WRONGLY).read();
+    let checked = w.engine.check(&w.doc("src/use/run.py")).unwrap();
+    let text = checked.text.as_str();
+    let mut found: Vec<(usize, &str)> = (checked.findings.iter())
+        .map(|f| {
+            let line = text[..f.span.start as usize].matches('\n').count();
+            (line, f.rule.code)
+        })
+        // Asked of all files alike.
+        .filter(|(_, code)| !matches!(*code, "TP109" | "TP110" | "TP115"))
+        .collect();
+    found.sort_unstable();
+    let marked = text.lines().enumerate().flat_map(|(number, line)| {
+        let codes = line.split_once("  # ").map_or("", |(_, codes)| codes);
+        codes
+            .split(' ')
+            .filter(|c| !c.is_empty())
+            .map(move |c| (number, c))
+    });
+    assert_eq!(found, marked.collect::<Vec<_>>());
 }

@@ -21,6 +21,7 @@ pub mod plan;
 pub mod readings;
 pub mod records;
 pub mod report;
+pub mod revision;
 pub mod run;
 pub mod session;
 pub mod stats;

@@ -1,5 +1,7 @@
 //! `tileperf check` and `explain` as people, programs and CI use them.
 
+mod watch;
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

@@ -1,5 +1,7 @@
 //! Diagnostics for clients that ask for them.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tileperf_tests::client::{Client, Options};
 
@@ -31,7 +33,7 @@ fn a_client_gets_them_in_one_way_only() {
                 json!({"command": "tileperf.checkWorkspace"}),
             );
             client.close(&uri);
-            let pushed = client.has_within(PUBLISHED, std::time::Duration::from_secs(1));
+            let pushed = client.has_within(PUBLISHED, Duration::from_secs(1));
             assert!(!pushed, "{:?}", client.published());
         } else {
             assert_eq!(codes(&client.diagnostics(&uri, Some(1))), IN_KERNEL);
@@ -75,6 +77,26 @@ fn a_client_is_told_to_ask_again_when_other_files_add_something() {
     assert_eq!(codes(&found), ["TP105", "TP104", "TP109"]);
     assert_eq!(found[0]["range"]["start"]["line"], 6);
     client.answers(true);
+    client.finish();
+}
+
+#[test]
+fn a_client_is_told_to_ask_again_when_something_is_typed_in_another_file() {
+    let (project, mut client) = start(pulls());
+    let (kernel, launch) = (project.uri("pkg/kernel.py"), project.uri("pkg/launch.py"));
+    client.open(&launch, LAUNCH);
+    pulled_until(&mut client, &launch, &["TP201"]);
+    client.open(&kernel, KERNEL);
+    assert_eq!(codes(&pulled(&mut client, &kernel)), IN_KERNEL);
+    let constant = KERNEL.replace("double(x, n,", "double(x, n: ct.Constant[int],");
+    for (version, text, wanted) in [(2, constant.as_str(), &[][..]), (3, KERNEL, &["TP201"])] {
+        client.forget_questions(Duration::from_millis(800));
+        client.change(&kernel, version, json!([{ "text": text }]));
+        // The client asks about the document that is typed in, and about no other.
+        pulled(&mut client, &kernel);
+        client.question("workspace/diagnostic/refresh");
+        assert_eq!(codes(&pulled(&mut client, &launch)), wanted);
+    }
     client.finish();
 }
 

@@ -155,6 +155,49 @@ fn what_rests_on_another_file_follows_it() {
 }
 
 #[test]
+fn what_is_typed_in_one_file_is_seen_from_another() {
+    let (project, mut client) = start(json!({}));
+    let (kernel, launch) = (project.uri("pkg/kernel.py"), project.uri("pkg/launch.py"));
+    client.open(&launch, LAUNCH);
+    pushed(&mut client, &launch, 1, &["TP201"]);
+    client.open(&kernel, KERNEL);
+    assert_eq!(codes(&settled(&mut client, &kernel, 1)), IN_KERNEL);
+    // The kernel takes a constant there, one argument less, and what it took before: nothing of it
+    // is saved, and the file that launches it is not touched.
+    let constant = KERNEL.replace("double(x, n,", "double(x, n: ct.Constant[int],");
+    let shorter = KERNEL.replace("double(x, n,", "double(x,");
+    for (version, text, wanted) in [
+        (2, constant.as_str(), &[][..]),
+        (3, &shorter, &["TP208"]),
+        (4, KERNEL, &["TP201"]),
+    ] {
+        client.change(&kernel, version, json!([{ "text": text }]));
+        pushed(&mut client, &launch, 1, wanted);
+    }
+    // Closed without saving: what is on disk counts.
+    client.change(&kernel, 5, json!([{ "text": constant }]));
+    pushed(&mut client, &launch, 1, &[]);
+    client.close(&kernel);
+    pushed(&mut client, &launch, 1, &["TP201"]);
+    client.finish();
+}
+
+#[test]
+fn a_file_that_nothing_changes_in_is_not_told_again() {
+    let (project, mut client) = start(json!({}));
+    let (kernel, launch) = (project.uri("pkg/kernel.py"), project.uri("pkg/launch.py"));
+    client.open(&launch, LAUNCH);
+    pushed(&mut client, &launch, 1, &["TP201"]);
+    client.open(&kernel, KERNEL);
+    settled(&mut client, &kernel, 1);
+    client.change(&kernel, 2, before_line(0, "# a line\n"));
+    client.diagnostics(&kernel, Some(2));
+    let again = client.has_within(PUBLISHED, std::time::Duration::from_secs(1));
+    assert!(!again, "the same again");
+    client.finish();
+}
+
+#[test]
 fn an_answer_comes_twice_only_if_something_was_added() {
     let (project, mut client) = start(json!({}));
     let uri = project.uri("pkg/kernel.py");

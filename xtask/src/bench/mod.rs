@@ -5,6 +5,7 @@
 //! and the ratios hold where the times do not. What is measured is what an editor sees: from the
 //! message that goes in to the message that comes out.
 
+mod compiled;
 mod edits;
 mod files;
 mod machine;
@@ -51,11 +52,13 @@ pub(crate) fn run(repo: &Repo, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     let before = machine::load();
     let results = measure::all(&servers, &files, &plan)?;
     let running = running::measure(repo, &servers[0])?;
+    let compiled = compiled::measure(repo, &servers[0])?;
     let report = report::Report {
         servers: &servers,
         files: &files,
         results: &results,
         running: &running,
+        compiled: &compiled,
         date: machine::today(repo),
         commit: servers::commit(repo),
         load: (before, machine::load()),

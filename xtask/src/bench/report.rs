@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use super::compiled::Compiled;
 use super::edits::Kind;
 use super::files::{Files, Sample};
 use super::machine;
@@ -17,6 +18,7 @@ pub(super) struct Report<'a> {
     pub(super) files: &'a Files,
     pub(super) results: &'a Results,
     pub(super) running: &'a Running,
+    pub(super) compiled: &'a Compiled,
     pub(super) date: String,
     pub(super) commit: String,
     /// Before and after.
@@ -42,6 +44,7 @@ impl Report<'_> {
         self.typing(&mut out, &self.files.large, &self.results.large, 0.25);
         self.workspace(&mut out);
         self.running(&mut out);
+        self.compiled(&mut out);
         self.kinds(&mut out);
         out
     }
@@ -173,6 +176,40 @@ impl Report<'_> {
              | the same while a run goes on, p50, ms | {during:.2} | |\n\
              | the one of the other | {share:.2} | <= 1.2: {} |\n",
             met(*overhead < 0.5),
+            met(share <= 1.2),
+        );
+    }
+
+    /// The compiler, by the test that has an editor show it.
+    fn compiled(&self, out: &mut String) {
+        let Compiled {
+            shown,
+            alone,
+            unchanged,
+            known,
+            killed,
+            idle,
+            beside,
+        } = self.compiled;
+        let (over, share) = (shown / alone, beside / idle);
+        let _ = writeln!(
+            out,
+            "## Compiled code\n\n\
+             A product of float16 matrices, saved with another constant each time, and the same text \
+             compiled by cuTile's frontend and tileiras alone.\n\n\
+             | | | target |\n|---|---:|---|\n\
+             | from save to remarks, p50, s | {shown:.2} | |\n\
+             | frontend and tileiras alone, p50, s | {alone:.2} | |\n\
+             | the one of the other | {over:.2} | <= 1.15: {} |\n\
+             | an unchanged kernel, after an edit above it, ms | {unchanged:.1} | < 50: {} |\n\
+             | a program of before, ms | {known:.1} | |\n\
+             | until a stale compile is gone, ms | {killed:.1} | < 100: {} |\n\
+             | edit to diagnostics, idle, p50, ms | {idle:.2} | |\n\
+             | the same beside a compile, p50, ms | {beside:.2} | |\n\
+             | the one of the other | {share:.2} | <= 1.2: {} |\n",
+            met(over <= 1.15),
+            met(*unchanged < 50.0),
+            met(*killed < 100.0),
             met(share <= 1.2),
         );
     }

@@ -60,7 +60,10 @@ pub(super) fn measure(repo: &Repo, server: &Server) -> anyhow::Result<Running> {
 }
 
 /// The number behind some words.
-fn number(said: &str, words: &str) -> anyhow::Result<f64> {
+///
+/// # Errors
+/// There is none.
+pub(super) fn number(said: &str, words: &str) -> anyhow::Result<f64> {
     let rest = said.split(words).nth(1);
     let number = rest.and_then(|rest| rest.split_whitespace().next());
     (number.and_then(|number| number.parse().ok()))

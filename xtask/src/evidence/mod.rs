@@ -4,8 +4,10 @@
 //! that a claim in the documentation can be looked up and made again.
 
 mod accuracy;
+mod compile;
 mod incremental;
 mod machine;
+pub(crate) mod mutants;
 mod perf;
 mod resources;
 
@@ -38,8 +40,12 @@ pub(crate) struct EvidenceArgs {
 enum Name {
     /// Facts of public kernels against the oracle on Python's own parser.
     Accuracy,
+    /// Whether the kernels of public packages compile for sm_90.
+    Compile,
     /// Facts after random edits of public kernels against facts from scratch.
     Incremental,
+    /// Detectors broken on purpose against the tests of their rules.
+    Mutants,
     /// The experiment loop, killed at random instants.
     PerfKill,
     /// The experiment loop's verdicts on candidates whose worth is known.
@@ -67,7 +73,9 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
     let before = machine::load();
     let (file, evidence) = match args.name {
         Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
+        Name::Compile => ("compile", compile::prove(repo)?),
         Name::Incremental => ("incremental", incremental::prove(repo)?),
+        Name::Mutants => ("mutants", mutants::prove(repo)?),
         Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
         Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),
         Name::Resources => ("resources", resources::prove(repo)?),

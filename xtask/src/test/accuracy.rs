@@ -80,6 +80,14 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         ])
         .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
     checks.counted("from text to machine code", &toolchain, count::cargo_test)?;
+    let shown = repo
+        .cargo(&["test", "--package", "tileperf-tests", "--test", "compiled"])
+        .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
+    checks.counted(
+        "compiled code, in a terminal and an editor",
+        &shown,
+        count::cargo_test,
+    )?;
     let tests = repo
         .cargo(&["test", "--workspace", "--lib", "--"])
         .args(TESTS_ON_PUBLIC_FILES)

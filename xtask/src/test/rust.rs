@@ -3,6 +3,7 @@
 use super::checks::Checks;
 use super::{Part, count};
 use crate::debian::Need;
+use crate::evidence::mutants;
 use crate::python::PYTEST;
 use crate::repo::Repo;
 
@@ -41,6 +42,12 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         // The experiment loop is tested on a project with real pytest runs.
         .env("TILEPERF_TEST_PYTEST", PYTEST.python(repo)?);
     checks.counted("cargo test", &tests, count::cargo_test)?;
+    let (broken, survivors) = mutants::sample(repo)?;
+    let name = format!("{broken} detectors and conditions broken on purpose fail a test");
+    checks.check(
+        &name,
+        (!survivors.is_empty()).then(|| format!("not these: {}", survivors.join("; "))),
+    );
     Ok(())
 }
 

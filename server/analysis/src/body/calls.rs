@@ -308,7 +308,7 @@ impl Infer<'_> {
         shape: Option<Vec<Extent>>,
     ) -> Ty {
         let array = self.array(args);
-        self.body.loaded.extend(array.clone());
+        array.iter().for_each(|array| self.loads(array));
         let tile = Tile {
             dtype: array.map_or(Dtype::Unknown, Dtype::Of),
             shape,
@@ -316,6 +316,13 @@ impl Infer<'_> {
             ..Tile::default()
         };
         tile.ty()
+    }
+
+    fn loads(&mut self, array: &SmolStr) {
+        self.body.loaded.insert(array.clone());
+        if !self.body.stored.contains(array) {
+            self.body.read_first.insert(array.clone());
+        }
     }
 
     /// A method of a tile or array.
@@ -355,7 +362,7 @@ impl Infer<'_> {
             (Ty::Array(_), "slice" | "tiled_view") => base.clone(),
             (Ty::Array(array), "load") => {
                 let kind = SourceKind::Unpadded;
-                self.body.loaded.insert(array.clone());
+                self.loads(array);
                 let tile = Tile {
                     dtype: Dtype::Of(array.clone()),
                     sources: vec![Source { span, kind }],

@@ -43,6 +43,8 @@ pub struct Body {
     pub loaded: FxHashSet<SmolStr>,
     /// Arrays that stores, scatters and atomics write to, by parameter.
     pub stored: FxHashSet<SmolStr>,
+    /// Of those loaded, the ones that nothing was written to before: what they hold is the caller's.
+    pub read_first: FxHashSet<SmolStr>,
 }
 
 impl Body {

@@ -18,10 +18,16 @@ pub struct CompiledKernel<'a> {
 }
 
 impl<'a> CompiledKernel<'a> {
-    /// Whether the text that was compiled is the present one.
+    /// Whether all that was compiled was the present text.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         !self.kernel.stale && !self.facts.is_empty() && self.facts.iter().all(|f| !f.stale)
+    }
+
+    /// Whether something of the present text was compiled.
+    #[must_use]
+    pub fn has_fresh(&self) -> bool {
+        !self.kernel.stale && self.facts.iter().any(|f| !f.stale)
     }
 
     /// The compiles for one architecture.

@@ -3,6 +3,7 @@
 //! The compiler crate finds it out, the engine ties it to the texts of the moment; here it is judged
 //! against what rules claim, and put into words. Nothing here compiles, reads or waits.
 
+mod difference;
 mod judge;
 mod kernel;
 pub mod occupancy;
@@ -16,6 +17,8 @@ use tileperf_syntax::Span;
 use crate::arch::Arch;
 use crate::signature::Signature;
 
+pub use difference::{Difference, difference};
+pub(crate) use judge::head;
 pub use judge::{Evidence, Judgements, judge};
 pub use kernel::CompiledKernel;
 pub use occupancy::{Limit, Occupancy};

@@ -5,7 +5,8 @@
 //! `TMA 64x128`, `plain`, `plain: reason`, `tensor core SM90 64x128x16`, `FMA`, `hint out of range: x`,
 //! `hint refused: x`, `hint default: x`, `says: words`, `refused: words`, `refused` behind a `def`, and
 //! `128 registers, 256 threads, 64 stack, 1024 shared`. `# signature: guess` behind a `def` says where
-//! the signature comes from, `# stale` that the kernel was edited since. A kernel has facts for each
+//! the signature comes from, `# stale` that the kernel was edited since, `# stale sm_100` that it was not
+//! yet compiled again for that. A kernel has facts for each
 //! architecture that its lines name.
 
 use tileperf_syntax::Span;
@@ -68,7 +69,7 @@ fn notes(text: &str, within: Span) -> Vec<Note<'_>> {
 fn of_kernel(kernel: &Kernel, model: &FileModel, text: &str) -> Vec<CompiledFacts> {
     let written = text.get(kernel.span.range()).unwrap_or("");
     let head = written.lines().next().unwrap_or("");
-    let mut notes_ = notes(text, kernel.span);
+    let mut own = notes(text, kernel.span);
     // Helpers belong to every kernel that names them.
     let kernels: Vec<Span> = model.kernels.iter().map(|k| k.span).collect();
     let all = notes(text, Span::new(0, text.len()));
@@ -78,24 +79,31 @@ fn of_kernel(kernel: &Kernel, model: &FileModel, text: &str) -> Vec<CompiledFact
             .any(|k| k.start < note.line.end && note.line.start < k.end)
     });
     if written.contains("helper") {
-        notes_.extend(helpers);
+        own.extend(helpers);
     }
     let mut archs: Vec<Arch> = Vec::new();
-    for arch in notes_.iter().flat_map(|note| &note.archs) {
+    for arch in own.iter().flat_map(|note| &note.archs) {
         if !archs.contains(arch) {
             archs.push(*arch);
         }
     }
     let facts = archs.into_iter().map(|arch| {
-        let mine = notes_.iter().filter(|note| note.archs.contains(&arch));
+        let mine = own.iter().filter(|note| note.archs.contains(&arch));
         CompiledFacts {
             arch,
             signature: signature(kernel, head),
             outcome: outcome(kernel, text, mine),
-            stale: head.contains("# stale"),
+            stale: is_stale(head, arch),
         }
     });
     facts.collect()
+}
+
+fn is_stale(head: &str, arch: Arch) -> bool {
+    head.split_once("# stale").is_some_and(|(_, after)| {
+        let names = after.split(['#', '\n']).next().unwrap_or("");
+        names.trim().is_empty() || names.split_whitespace().any(|name| name == arch.name())
+    })
 }
 
 fn signature(kernel: &Kernel, head: &str) -> Signature {

@@ -121,6 +121,55 @@ fn places_are_the_identifiers() {
     assert_eq!(model.launches[0].function, "run");
 }
 
+/// Whatever else stands for cuTile where it is not installed, and however that is written.
+#[test]
+fn a_fallback_takes_no_name_from_cutile() {
+    for text in [
+        "try:\n    import cuda.tile as ct\nexcept ImportError:\n    import cutile as ct\n",
+        "try:\n    import cutile as ct\nexcept ImportError:\n    import cuda.tile as ct\n",
+        "try:\n    import cuda.tile as ct\nexcept ImportError:\n    ct = None\n",
+        "ct = None\ntry:\n    from cuda import tile as ct\nexcept (ImportError, OSError):\n    pass\n",
+        "try:\n    import cuda.tile as ct\nexcept ImportError:\n    try:\n        import cutile as ct\n    \
+         except ImportError:\n        from . import stub as ct\n",
+        "if HAS:\n    import cuda.tile as ct\nelse:\n    from stubs import ct\n",
+        "if not HAS:\n    import stubs as ct\nelse:\n    import cuda.tile as ct\n",
+        "if NEW:\n    import cuda.tile as ct\nelif OLD:\n    import cutile as ct\nelse:\n    ct = None\n",
+        "from contextlib import suppress\nimport stubs as ct\nwith suppress(ImportError):\n    import cuda.tile as ct\n",
+        "try:\n    import cuda.tile as ct\nexcept ImportError:\n    class ct:\n        pass\n",
+    ] {
+        let model = model(&format!(
+            "{text}\n@ct.kernel\ndef k(x):\n    ct.store(x, (0,), ct.load(x, (0,), (8,)))\n\nct.launch(s, (1,), k, ())\n"
+        ));
+        assert_eq!(
+            model.imports.get("ct").map(|p| &**p),
+            Some("cuda.tile"),
+            "{text}"
+        );
+        assert!(model.uses_cutile, "{text}");
+        assert_eq!(model.kernels.len(), 1, "{text}");
+        assert_eq!(model.kernels[0].accesses.len(), 2, "{text}");
+        assert_eq!(
+            model.launches[0].candidates,
+            [Candidate::Local(0)],
+            "{text}"
+        );
+    }
+    // As everywhere, from where the file is.
+    let text = "from . import ct\nfrom ..ops import load as l\nfrom .ct import store\n";
+    let file = tileperf_syntax::parse(text);
+    for (package, wanted) in [
+        ("a.b", ["a.b.ct", "a.ops.load", "a.b.ct.store"]),
+        ("", [".ct", "..ops.load", ".ct.store"]),
+    ] {
+        let model = FileModel::build(&file, text, package, &mut ModelCache::default());
+        assert_eq!(["ct", "l", "store"].map(|n| &*model.imports[n]), wanted);
+    }
+    // Of other modules the last is taken.
+    let model = model("try:\n    import a as np\nexcept ImportError:\n    import b as np\n");
+    assert_eq!(model.imports.get("np").map(|p| &**p), Some("b"));
+    assert!(!model.uses_cutile);
+}
+
 #[test]
 fn a_fingerprint_follows_the_code_and_nothing_else() {
     let of = |text: &str| model(text).kernels[0].fingerprint;

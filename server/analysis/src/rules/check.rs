@@ -14,10 +14,10 @@ use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 
 use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::rule::DeviceContext;
-use super::{Check, Finding, Findings, RULES, suppress};
+use super::{Check, Finding, Findings, RULES, Rule, suppress};
 use crate::body::{Binding, Body, Code, Device, ModuleEnv, is_decorated, module_bindings};
 use crate::classify::{Classification, Known, classify};
-use crate::model::FileModel;
+use crate::model::{FileModel, Kernel};
 use crate::target::Target;
 
 /// Keeps what rules found from one edit to the next.
@@ -102,6 +102,12 @@ const DEVICE_ONLY: [&str; 22] = [
     "transpose",
 ];
 
+/// The ways in which the rules that hold for a target find things.
+fn checks(target: &Target) -> impl Iterator<Item = (&'static Rule, Check)> {
+    let rules = RULES.iter().filter(|r| r.holds_for(target));
+    rules.flat_map(|rule| rule.checks.iter().map(|check| (*rule, *check)))
+}
+
 /// Asks the rules about items and files.
 pub fn check(
     file: &ParsedFile,
@@ -139,8 +145,8 @@ pub fn check(
         devices: &devices,
     };
     let mut of_file = Vec::new();
-    for rule in RULES.iter().filter(|r| r.holds_for(target)) {
-        if let Check::File(check) = rule.check {
+    for (rule, check) in checks(target) {
+        if let Check::File(check) = check {
             let out = &mut of_file;
             check(&context, &mut Findings { rule, out });
         }
@@ -165,8 +171,8 @@ pub fn check_links(
 ) -> Vec<Arc<Finding>> {
     let context = checked.context(file, text, model);
     let mut findings = Vec::new();
-    for rule in RULES.iter().filter(|r| r.holds_for(&checked.target)) {
-        if let Check::Workspace(check) = rule.check {
+    for (rule, check) in checks(&checked.target) {
+        if let Check::Workspace(check) = check {
             let out = &mut findings;
             check(&context, links, &mut Findings { rule, out });
         }
@@ -212,6 +218,20 @@ impl Checked {
             module: &self.module,
             target: &self.target,
             devices: &self.devices,
+        }
+    }
+
+    /// Asks about the n-th kernel of the model in its own file.
+    pub fn ask_kernel(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+        ask: &mut dyn FnMut(&FileContext<'_>, &Kernel),
+    ) {
+        if let Some(kernel) = model.kernels.get(number) {
+            ask(&self.context(file, text, model), kernel);
         }
     }
 
@@ -448,8 +468,8 @@ fn about_item(
             text: source,
             target,
         };
-        for rule in RULES.iter().filter(|r| r.holds_for(target)) {
-            if let Check::Device(check) = rule.check {
+        for (rule, check) in checks(target) {
+            if let Check::Device(check) = check {
                 let out = &mut findings;
                 check(&context, &mut Findings { rule, out });
             }
@@ -463,8 +483,8 @@ fn about_item(
         module,
         target,
     };
-    for rule in RULES.iter().filter(|r| r.holds_for(target)) {
-        if let Check::Item(check) = rule.check {
+    for (rule, check) in checks(target) {
+        if let Check::Item(check) = check {
             let out = &mut findings;
             check(&context, &mut Findings { rule, out });
         }

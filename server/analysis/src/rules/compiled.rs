@@ -32,9 +32,11 @@ pub struct CompiledContext<'a> {
 pub fn compiled(context: &CompiledContext<'_>) -> Vec<Arc<Finding>> {
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|r| r.holds_for(context.target)) {
-        if let Check::Compiled(check) = rule.check {
-            let out = &mut findings;
-            check(context, &mut Findings { rule, out });
+        for check in rule.checks {
+            if let Check::Compiled(check) = check {
+                let out = &mut findings;
+                check(context, &mut Findings { rule, out });
+            }
         }
     }
     suppress::apply(context.text, findings.into_iter().map(Arc::new).collect())
@@ -122,20 +124,29 @@ impl<S: PartialEq> ByPlace<S> {
 }
 
 impl Shown {
-    /// The architectures, in ascending order.
-    pub(super) fn archs(&self) -> Vec<Arch> {
+    /// The architectures, in ascending order; none if it is all that are judged for.
+    pub(super) fn archs(&self, at: &CompiledContext<'_>) -> Vec<Arch> {
         let mut archs: Vec<Arch> = self.what.iter().flat_map(|(_, on)| on.clone()).collect();
         archs.sort_unstable();
         archs.dedup();
-        archs
+        match is_all(&archs, at) {
+            true => Vec::new(),
+            false => archs,
+        }
     }
 
-    /// ` on sm_90 and sm_100: the same`, ` on sm_90: one; on sm_100: other`. What is the same and
-    /// needs no more words: ` on sm_90`.
-    pub(super) fn said(&self) -> String {
-        let one = |(what, archs): &(String, Vec<Arch>)| match what.as_str() {
-            "" => format!(" on {}", listed(archs)),
-            what => format!(" on {}: {what}", listed(archs)),
+    /// ` on sm_90 and sm_100: the same`, ` on sm_90: one; on sm_100: other`, `: the same everywhere`.
+    /// What is the same and needs no more words: ` on sm_90`.
+    pub(super) fn said(&self, at: &CompiledContext<'_>) -> String {
+        let one = |(what, archs): &(String, Vec<Arch>)| {
+            let on = match is_all(archs, at) {
+                true => String::new(),
+                false => format!(" on {}", listed(archs)),
+            };
+            match what.as_str() {
+                "" => on,
+                what => format!("{on}: {what}"),
+            }
         };
         let parts: Vec<String> = self.what.iter().map(one).collect();
         let assumed = match self.guessed {
@@ -144,4 +155,10 @@ impl Shown {
         };
         format!("{}{assumed}", parts.join(";"))
     }
+}
+
+/// Whether these are all that are judged for, and more than one.
+fn is_all(archs: &[Arch], at: &CompiledContext<'_>) -> bool {
+    let all = &at.target.archs;
+    all.len() > 1 && all.iter().all(|arch| archs.contains(arch))
 }

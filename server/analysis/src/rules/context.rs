@@ -186,6 +186,38 @@ impl<'a> FileContext<'a> {
             .cloned()
     }
 
+    /// Every function of device code with its facts.
+    pub fn device_functions(&self) -> Vec<(InItem<'a, FunctionDef>, Arc<DeviceFacts>)> {
+        let mut out = Vec::new();
+        for (item, devices) in self.file.items.iter().zip(self.devices) {
+            if devices.is_empty() || item.is_stale() {
+                continue;
+            }
+            let mut all = Vec::new();
+            functions(&item.facts.body, &mut all);
+            for node in all {
+                let facts = devices.iter().find(|d| d.def_span == node.def_span);
+                out.extend(facts.map(|facts| (InItem { item, node }, Arc::clone(facts))));
+            }
+        }
+        out
+    }
+
+    /// A function of device code, as the rules about such are shown it.
+    pub fn as_device<'d>(&self, def: &'d FunctionDef, facts: &'d DeviceFacts) -> Device<'d>
+    where
+        'a: 'd,
+    {
+        Device {
+            def,
+            body: &facts.body,
+            module: self.module,
+            is_kernel: facts.is_kernel,
+            constants: &facts.constants,
+            code: None,
+        }
+    }
+
     /// The device code of the function at the top of the file that has this name.
     pub fn device_named(&self, name: &str) -> Option<Device<'a>> {
         let known = self.file.items.iter().zip(self.devices);
@@ -310,6 +342,8 @@ pub struct KernelUses {
 pub trait Links {
     /// The kernels that candidates of the file are.
     fn kernels(&self, candidates: &[Candidate]) -> Vec<Arc<KernelFacts>>;
+    /// Asks about each of these kernels in the file that defines it.
+    fn at_home(&self, candidates: &[Candidate], ask: &mut dyn FnMut(&FileContext<'_>, &Kernel));
     /// A space that a search of the file uses.
     fn space(&self, space: &SpaceRef) -> Option<SpaceFacts>;
     /// How the n-th kernel of the file is used.

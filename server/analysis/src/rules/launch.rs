@@ -1,4 +1,5 @@
-//! The grid and arguments of a launch, followed to where they were written.
+//! The grid and arguments of a launch, and the arguments of a search's trials, followed to where they
+//! were written.
 
 use std::sync::Arc;
 
@@ -6,9 +7,10 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 
+use super::tuning::search_call::{Given, Gives, SearchCall};
 use super::{FileContext, InItem, KernelFacts, Links};
 use crate::body::{Bound, argument, bound};
-use crate::model::{Launch, LaunchApi};
+use crate::model::{Candidate, Launch, LaunchApi, Search};
 
 /// How many names are followed one after the other.
 const HOPS: u32 = 4;
@@ -51,7 +53,7 @@ impl<'a> LaunchCall<'a> {
     }
 
     /// What is passed to the kernel, one by one, if all of it is written out.
-    pub(super) fn passed(&self, file: &FileContext<'a>) -> Option<Vec<InItem<'a, Expr>>> {
+    fn passed(&self, file: &FileContext<'a>) -> Option<Vec<InItem<'a, Expr>>> {
         let (place, name) = match self.api {
             LaunchApi::Launch => (3, "kernel_args"),
             LaunchApi::CutileCall => (2, "args"),
@@ -67,17 +69,78 @@ impl<'a> LaunchCall<'a> {
     }
 }
 
-/// The kernels that a launch may be of, if all of them are known.
-pub(super) fn kernels(launch: &Launch, links: &dyn Links) -> Option<Vec<Arc<KernelFacts>>> {
-    let mut out = Vec::new();
-    for candidate in &launch.candidates {
-        let found = links.kernels(std::slice::from_ref(candidate));
-        if found.is_empty() {
-            return None;
+/// What is passed to a kernel somewhere, one by one.
+pub(super) struct Passed<'a> {
+    /// The function's name in the call that passes it.
+    pub(super) callee: Span,
+    /// The kernel as written.
+    pub(super) kernel: &'a str,
+    candidates: &'a [Candidate],
+    pub(super) args: Vec<InItem<'a, Expr>>,
+}
+
+impl Passed<'_> {
+    /// The kernels that it may be passed to, if all of them are known.
+    pub(super) fn kernels(&self, links: &dyn Links) -> Option<Vec<Arc<KernelFacts>>> {
+        let mut out = Vec::new();
+        for candidate in self.candidates {
+            let found = links.kernels(std::slice::from_ref(candidate));
+            if found.is_empty() {
+                return None;
+            }
+            out.extend(found);
         }
-        out.extend(found);
+        (!out.is_empty()).then_some(out)
     }
-    (!out.is_empty()).then_some(out)
+}
+
+/// Whatever launches pass to kernels, and searches by the callbacks that give it, as far as all of
+/// it is written out.
+pub(super) fn passed<'a>(file: &FileContext<'a>) -> Vec<Passed<'a>> {
+    let launches = file.model.launches.iter().filter_map(|launch| {
+        Some(Passed {
+            callee: launch.callee_span,
+            kernel: &launch.kernel_text,
+            candidates: &launch.candidates,
+            args: LaunchCall::of(file, launch)?.passed(file)?,
+        })
+    });
+    let searches = file.model.searches.iter().flat_map(|s| in_trials(file, s));
+    launches.chain(searches).collect()
+}
+
+/// What a search passes to its kernel, for each value that a callback gives.
+fn in_trials<'a>(file: &FileContext<'a>, search: &'a Search) -> Vec<Passed<'a>> {
+    let Some(call) = SearchCall::of(file, search) else {
+        return Vec::new();
+    };
+    if is_expected_to_fail(&call.item.facts.body, call.call.span) {
+        return Vec::new();
+    }
+    let callbacks = [Given::Args, Given::LaunchArgs].map(|given| call.arg(given));
+    let given = callbacks.into_iter().flatten().flat_map(|c| call.gives(c));
+    given
+        .filter_map(|given| {
+            Some(Passed {
+                callee: search.callee_span,
+                kernel: &search.kernel_text,
+                candidates: &search.candidates,
+                args: given_args(file, given)?,
+            })
+        })
+        .collect()
+}
+
+fn given_args<'a>(file: &FileContext<'a>, given: Gives<'a>) -> Option<Vec<InItem<'a, Expr>>> {
+    let value = InItem {
+        item: given.item,
+        node: given.value,
+    };
+    let mut out = Vec::new();
+    elements(file, value, &mut out, HOPS)?;
+    // Outside, the configuration's name is that of something else.
+    let is_config = |e: &InItem<'_, Expr>| e.node.name().is_some() && e.node.name() == given.config;
+    (!out.iter().any(is_config)).then_some(out)
 }
 
 /// The elements of a tuple or list, `+` and `*rest` included.

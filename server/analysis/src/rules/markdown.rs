@@ -35,11 +35,15 @@ pub fn markdown() -> String {
         if let Some(until) = rule.until {
             facts.push(format!("Before cuda-tile {until}."));
         }
-        if matches!(rule.check, Check::Workspace(_)) {
+        if (rule.checks.iter()).any(|c| matches!(c, Check::Workspace(_))) {
             facts.push("Looks at other files of the workspace as well.".to_owned());
         }
-        if matches!(rule.check, Check::Compiled(_)) {
-            facts.push("Found in compiled code only.".to_owned());
+        if rule
+            .checks
+            .iter()
+            .any(|check| matches!(check, Check::Compiled(_)))
+        {
+            facts.push("Found in compiled code only; comments in the examples say what the compiler made of a line.".to_owned());
         }
         let _ = writeln!(out, "{}\n\n{}", facts.join(" "), doc.markdown);
     }

@@ -88,8 +88,8 @@ pub struct Rule {
     pub until: Option<Version>,
     /// Its documentation, a line each: Markdown.
     pub doc: &'static [&'static str],
-    /// How it finds things.
-    pub check: Check,
+    /// How it finds things: in each of these ways.
+    pub checks: &'static [Check],
 }
 
 impl std::fmt::Debug for Rule {
@@ -128,7 +128,8 @@ impl Rule {
     }
 }
 
-/// Declares the rule of a file: documentation, code, slug, severity, versions, how it checks.
+/// Declares the rule of a file: documentation, code, slug, severity, versions, how it checks. One that
+/// has something to say at once and something else that rests on other files checks in two ways.
 ///
 /// The documentation is the user's. Its Python blocks are its tests: in a block marked `bad` every
 /// line that ends in a comment with the rule's code has a finding and no other line has one; a block
@@ -138,7 +139,7 @@ macro_rules! rule {
         $(#[doc = $doc:literal])*
         $code:ident $slug:literal $severity:ident
         $(since $since:literal)? $(until $until:literal)?,
-        $kind:ident($check:path)
+        $($kind:ident($check:path)),+
     ) => {
         pub(crate) static RULE: $crate::rules::Rule = $crate::rules::Rule {
             code: stringify!($code),
@@ -147,7 +148,7 @@ macro_rules! rule {
             since: $crate::rules::rule::version(&[$($since)?]),
             until: $crate::rules::rule::version(&[$($until)?]),
             doc: &[$($doc),*],
-            check: $crate::rules::Check::$kind($check),
+            checks: &[$($crate::rules::Check::$kind($check)),+],
         };
     };
 }

@@ -1,99 +1,17 @@
 //! Rules tried on Python texts: those of their documentation, and further ones beside each rule.
 
-use std::sync::Arc;
+mod files;
 
-use tileperf_syntax::{FileParser, ParsedFile};
+use tileperf_syntax::FileParser;
 
+use self::files::Files;
 use super::doc::{self, BlockKind, Doc};
-use super::{
-    CompiledContext, Finding, KernelFacts, KernelUses, Links, Rule, RuleCache, SpaceFacts, check,
-    check_links, compiled,
-};
-use crate::compiled::CompiledKernel;
-use crate::compiled::testing::noted;
-use crate::eval::{Env, EnvItem, Evaluator, ModuleId, Place};
-use crate::model::{Candidate, FileModel, ModelCache, SpaceRef};
+use super::{Finding, Rule};
 use crate::rewrite;
 use crate::target::Target;
 
 /// Put before a text that imports no cuTile itself.
 const IMPORTS: &str = "import cuda.tile as ct\nimport torch\n";
-
-/// A file on its own, as the links of itself.
-struct Alone<'a> {
-    file: &'a ParsedFile,
-    text: &'a str,
-    model: &'a FileModel,
-    checked: &'a super::Checked,
-    target: &'a Target,
-}
-
-impl Env for Alone<'_> {
-    fn items(&self, _: ModuleId) -> Vec<EnvItem<'_>> {
-        let items = self.file.items.iter().enumerate();
-        items
-            .map(|(i, item)| EnvItem {
-                item: i as u32,
-                body: &item.facts.body,
-            })
-            .collect()
-    }
-
-    fn import(&self, _: ModuleId, _: u32, _: &str) -> Option<ModuleId> {
-        None
-    }
-}
-
-impl Links for Alone<'_> {
-    fn kernels(&self, candidates: &[Candidate]) -> Vec<Arc<KernelFacts>> {
-        let local = candidates.iter().filter_map(|c| match c {
-            Candidate::Local(number) => Some(*number),
-            _ => None,
-        });
-        local
-            .filter_map(|n| self.checked.kernel(self.file, self.text, self.model, n))
-            .map(Arc::new)
-            .collect()
-    }
-
-    fn space(&self, space: &SpaceRef) -> Option<SpaceFacts> {
-        let SpaceRef::Local(number) = space else {
-            return None;
-        };
-        let space = self.model.spaces.get(*number)?;
-        let (number, item) =
-            (self.file.items.iter().enumerate()).find(|(_, i)| i.span.contains(space.span))?;
-        let place = Place {
-            module: ModuleId(0),
-            item: number as u32,
-            span: space.span.moved(-i64::from(item.span.start)),
-        };
-        let evaluator = Evaluator::new(self);
-        Some(SpaceFacts {
-            name: space.name.clone(),
-            name_here: Some(space.name_span),
-            here: Some(space.span),
-            by_arch: (self.target.archs.iter())
-                .filter_map(|arch| Some((*arch, Arc::new(evaluator.at(place, *arch)?))))
-                .collect(),
-        })
-    }
-
-    fn uses(&self, kernel: usize) -> KernelUses {
-        let is_it = |list: &[Candidate]| list.contains(&Candidate::Local(kernel));
-        KernelUses {
-            launches: (self.model.launches.iter())
-                .filter(|l| is_it(&l.candidates))
-                .count(),
-            searches: (self.model.searches.iter())
-                .filter(|s| is_it(&s.candidates))
-                .count(),
-            remade: (self.model.hint_uses.iter())
-                .filter(|h| is_it(&h.candidates))
-                .count(),
-        }
-    }
-}
 
 /// A text with what it needs to be cuTile.
 pub(crate) fn whole(code: &str) -> String {
@@ -104,38 +22,28 @@ pub(crate) fn whole(code: &str) -> String {
     }
 }
 
-/// Everything that all rules find in a text on its own.
-pub(crate) fn all(text: &str, target: &Target) -> Vec<Finding> {
-    let file = FileParser::default().parse(text);
-    let model = FileModel::build(&file, text, "", &mut ModelCache::default());
-    let checked = check(&file, text, &model, target, &mut RuleCache::default());
-    let links = Alone {
-        file: &file,
-        text,
-        model: &model,
-        checked: &checked,
-        target,
-    };
-    let linked = check_links(&checked, &file, text, &model, &links);
-    let facts = noted(&model, text);
-    let kernels: Vec<CompiledKernel<'_>> = (model.kernels.iter().zip(&facts))
-        .map(|(kernel, facts)| CompiledKernel { kernel, facts })
-        .collect();
-    let compiled = compiled(&CompiledContext {
-        text,
-        model: &model,
-        target,
-        kernels: &kernels,
-    });
-    let found = checked.findings.iter().chain(&linked).chain(&compiled);
-    let mut findings: Vec<Finding> = found.map(|f| Finding::clone(f)).collect();
+/// Modules that a text imports: name and text.
+pub(crate) type Others<'t> = [(&'t str, &'t str)];
+
+/// Everything that all rules find in a text beside these modules.
+fn all(text: &str, others: &Others<'_>, target: &Target) -> Vec<Finding> {
+    let mut findings = Files::new(text, others, target).findings();
     findings.sort_by_key(|f| f.span.start);
     findings
 }
 
 /// What one rule finds in a text on its own.
 pub(crate) fn found(rule: &'static Rule, text: &str, target: &Target) -> Vec<Finding> {
-    let mut findings = all(text, target);
+    found_beside(rule, &[], text, target)
+}
+
+fn found_beside(
+    rule: &'static Rule,
+    others: &Others<'_>,
+    text: &str,
+    target: &Target,
+) -> Vec<Finding> {
+    let mut findings = all(text, others, target);
     findings.retain(|f| f.rule == rule);
     findings
 }
@@ -146,11 +54,29 @@ fn line_of(text: &str, at: u32) -> usize {
 
 /// A text in which the rule finds something on exactly the lines that say so.
 pub(crate) fn bad_for(rule: &'static Rule, code: &str, target: &Target) -> (String, Vec<Finding>) {
+    bad_in(rule, &[], code, target)
+}
+
+/// The same, beside modules that it imports.
+pub(crate) fn bad_beside(
+    rule: &'static Rule,
+    others: &Others<'_>,
+    code: &str,
+) -> (String, Vec<Finding>) {
+    bad_in(rule, others, code, &Target::default())
+}
+
+fn bad_in(
+    rule: &'static Rule,
+    others: &Others<'_>,
+    code: &str,
+    target: &Target,
+) -> (String, Vec<Finding>) {
     let marked = whole(code);
     let (text, lines) = doc::unmarked(&marked, rule);
     assert!(!lines.is_empty(), "{rule:?}: no line is marked in\n{code}");
     assert_parses(rule, &text);
-    let findings = found(rule, &text, target);
+    let findings = found_beside(rule, others, &text, target);
     let mut at: Vec<usize> = findings
         .iter()
         .map(|f| line_of(&text, f.span.start))
@@ -176,9 +102,18 @@ pub(crate) fn bad(rule: &'static Rule, code: &str) -> (String, Vec<Finding>) {
 
 /// A text in which the rule finds nothing.
 pub(crate) fn good_for(rule: &'static Rule, code: &str, target: &Target) {
+    good_in(rule, &[], code, target);
+}
+
+/// The same, beside modules that it imports.
+pub(crate) fn good_beside(rule: &'static Rule, others: &Others<'_>, code: &str) {
+    good_in(rule, others, code, &Target::default());
+}
+
+fn good_in(rule: &'static Rule, others: &Others<'_>, code: &str, target: &Target) {
     let text = whole(code);
     assert_parses(rule, &text);
-    let findings = found(rule, &text, target);
+    let findings = found_beside(rule, others, &text, target);
     let said: Vec<&str> = findings.iter().map(|f| f.message.as_str()).collect();
     assert!(said.is_empty(), "{rule:?} finds {said:#?} in\n{text}");
 }

@@ -6,7 +6,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::tuning::fallback::fallback;
 use super::tuning::search_call::{Given, SearchCall, is_test, names};
-use super::tuning::spaces::{Taken, bare_space, listed, searches_of, taken};
+use super::tuning::spaces::{Taken, bare_space, listed, searches_of, taken, taken_imported};
 use crate::arch::Arch;
 use crate::body::walk;
 use crate::eval::{Note, SpaceCount};
@@ -88,6 +88,51 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
             continue;
         };
         report(file, space, &facts, search, out);
+    }
+    imported(file, links, out);
+}
+
+/// Spaces of other files, at the searches that take them as they are.
+fn imported(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
+    for search in file.model.searches.iter().filter(|s| !s.stale) {
+        for space in &search.spaces {
+            let SpaceRef::Imported(path) = space else {
+                continue;
+            };
+            let Some(call) = SearchCall::of(file, search) else {
+                continue;
+            };
+            if taken_imported(&call, path) == Taken::Part || is_guarded(&call) {
+                continue;
+            }
+            if let Some(facts) = links.space(space) {
+                report_imported(&facts, &call, out);
+            }
+        }
+    }
+}
+
+/// Only what is empty for every input: whether something else can leave nothing is for the file of
+/// the space to say.
+fn report_imported(facts: &SpaceFacts, call: &SearchCall<'_>, out: &mut Findings<'_>) {
+    let counts = facts.by_arch.iter().filter(|(_, s)| !s.count.guarded);
+    let empty: Vec<Arch> = counts
+        .filter(|(_, s)| s.count.is_surely_empty())
+        .map(|(arch, _)| *arch)
+        .collect();
+    if empty.is_empty() {
+        return;
+    }
+    let described = out.push(
+        call.search.space_span,
+        format!(
+            "`{}` has no configuration on {}, and the search raises there",
+            facts.name,
+            listed(&empty, facts.by_arch.len())
+        ),
+    );
+    if empty.len() < facts.by_arch.len() {
+        described.archs(empty);
     }
 }
 
@@ -298,7 +343,7 @@ fn in_try(call: &SearchCall<'_>) -> bool {
 mod tests {
     use super::RULE;
     use crate::rules::Severity;
-    use crate::rules::testing::{bad, fixes, good};
+    use crate::rules::testing::{bad, bad_beside, fixes, good, good_beside};
 
     const HEAD: &str = "from cuda.tile.tune import exhaustive_search\nimport torch\n\
         from types import SimpleNamespace as C\n\n";
@@ -397,5 +442,60 @@ mod tests {
         good(&RULE, &searched("def configs():\n    if torch.cuda.get_device_capability()[0] != 9:\n        \
             raise NotImplementedError\n    yield C(n=1)\n", "list(configs())"));
         good(&RULE, &searched("from other import configs\n", "list(configs())"));
+    }
+
+    #[test]
+    fn spaces_of_other_files() {
+        let other = format!("import torch\nfrom types import SimpleNamespace as C\n\n{}\ndef whole():\n    yield C(n=1)\n", HOPPER.replace("  # TP102", ""));
+        let others = [("pkg.spaces", &*other)];
+        let code = |import: &str, space: &str, mark: &str| {
+            format!("{HEAD}{import}\n\ndef tune(s, g, k, a):\n    return exhaustive_search({space}, s, g, k, a){mark}\n")
+        };
+        for (import, space) in [
+            ("from pkg.spaces import configs", "list(configs())"),
+            ("from pkg.spaces import configs as cfgs", "list(cfgs())"),
+            ("from pkg import spaces", "[c for c in spaces.configs()]"),
+        ] {
+            let (_, found) = bad_beside(&RULE, &others, &code(import, space, "  # TP102"));
+            assert!(!found[0].archs.contains(&crate::arch::Arch::Sm90), "{found:?}");
+            assert_eq!(found[0].severity, Severity::Error);
+        }
+        for (import, space) in [
+            ("from pkg.spaces import whole", "list(whole())"),
+            ("from pkg.spaces import missing", "list(missing())"),
+            ("from pkg.spaces import configs", "list(configs()) or [C(n=1)]"),
+            ("from pkg.spaces import configs", "[c for c in configs() if c.n > 8]"),
+        ] {
+            good_beside(&RULE, &others, &code(import, space, ""));
+        }
+        let asked = code("from pkg.spaces import configs", "space", "")
+            .replace("    return", "    space = list(configs())\n    assert space\n    return");
+        good_beside(&RULE, &others, &asked);
+    }
+
+    #[test]
+    fn what_the_message_says_of_space_and_architectures() {
+        let (_, found) = bad(&RULE, &searched(HOPPER, "list(configs())"));
+        assert!(found[0].message.starts_with("`configs` has no") && found[0].archs.len() == 7, "{found:?}");
+        let inline = format!(
+            "{HEAD}def tune(s, g, k, a):\n    return exhaustive_search([C(n=n) for n in (1, 2) if torch.cuda.get_device_capability()[0] == 9], s, g, k, a)  # TP102\n"
+        );
+        let (_, found) = bad(&RULE, &inline);
+        assert!(found[0].message.starts_with("the search space has no"), "{found:?}");
+        let (_, found) = bad(&RULE, &searched("def configs():  # TP102\n    for n in ():\n        yield C(n=n)\n", "list(configs())"));
+        assert!(found[0].archs.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn what_guards_nothing() {
+        // A name that nobody asks about, and a `try` around something else.
+        for lines in [
+            "space = list(configs())\n    print(s)\n    return exhaustive_search(space, s, g, k, a)",
+            "try:\n        log(s)\n    except ValueError:\n        pass\n    return exhaustive_search(list(configs()), s, g, k, a)",
+        ] {
+            bad(&RULE, &format!("{HEAD}{HOPPER}\ndef tune(s, g, k, a):\n    {lines}\n"));
+        }
+        let sized = "def configs(n):  # TP102\n    for b in (32, 64):\n        if max(b, 48) <= n:\n            yield C(b=b)\n";
+        bad(&RULE, &searched(sized, "list(configs(s))"));
     }
 }

@@ -1,14 +1,15 @@
 //! A search that runs an in-place kernel on live data.
 
 use smol_str::SmolStr;
+use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 
 use super::tuning::search_call::{Given, Gives, SearchCall, is_test};
-use crate::body::{argument, walk};
-use crate::model::SearchApi;
+use crate::body::walk;
+use crate::model::{KernelParam, SearchApi};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, KernelFacts, Links};
+use crate::rules::{FileContext, Findings, KernelFacts, Links, Severity};
 
 rule! {
     /// A search runs a kernel that writes over what it reads, on the caller's data: every trial
@@ -17,7 +18,8 @@ rule! {
     /// A search launches the kernel many times for each configuration. If the array that it stores
     /// to is one that it loads, the data have been through the kernel dozens of times before the one
     /// launch that was meant. Search into a scratch buffer that is allocated once, outside
-    /// `args_fn`, and let only the final launch work in place.
+    /// `args_fn`, and let only the final launch work in place. A `.clone()` inside `args_fn` is right but
+    /// costs about 4 us in every trial, which a search of a kernel under 50 us mostly times: a hint.
     ///
     /// ```python bad
     /// import cuda.tile as ct
@@ -84,7 +86,77 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
                 found.report(&call, args, out);
                 break;
             }
+            if let Some(clone) = kernels.iter().find_map(|k| cloned(&call, given, k)) {
+                clone.report(out);
+                break;
+            }
         }
+    }
+}
+
+/// What a callback gives a kernel, by parameter, if all of it is written out.
+fn pairs<'a, 'k>(
+    call: &SearchCall<'a>,
+    given: Gives<'a>,
+    kernel: &'k KernelFacts,
+) -> Option<Vec<(&'k KernelParam, &'a Expr)>> {
+    let value = if given.item.span == call.item.span {
+        call.follow(given.value)
+    } else {
+        given.value
+    };
+    let ExprKind::Tuple(args) = &value.kind else {
+        return None;
+    };
+    let starred = |a: &Expr| matches!(a.kind, ExprKind::Starred(_));
+    let whole = !args.iter().any(starred) && args.len() == kernel.params.len();
+    whole.then(|| kernel.params.iter().zip(args).collect())
+}
+
+/// A copy that is made for every trial.
+struct Clone<'a> {
+    tensor: &'a str,
+    /// In the file.
+    span: Span,
+}
+
+/// The copy of something live that a kernel writes to.
+fn cloned<'a>(call: &SearchCall<'a>, given: Gives<'a>, kernel: &KernelFacts) -> Option<Clone<'a>> {
+    let device = kernel.device.as_ref()?;
+    let mut pairs = pairs(call, given, kernel)?.into_iter();
+    pairs.find_map(|(param, arg)| {
+        if !device.body.stored.contains(&param.name) {
+            return None;
+        }
+        let mut copy = arg;
+        while let Some(base) = view_of(copy) {
+            copy = base;
+        }
+        let ExprKind::Call { func, .. } = &copy.kind else {
+            return None;
+        };
+        let ExprKind::Attribute { value, attr } = &func.kind else {
+            return None;
+        };
+        let tensor = (attr.name == "clone").then(|| live(call, value))??;
+        Some(Clone {
+            tensor,
+            span: given.item.place(copy.span),
+        })
+    })
+}
+
+impl Clone<'_> {
+    fn report(self, out: &mut Findings<'_>) {
+        out.push(
+            self.span,
+            format!(
+                "every trial copies `{}`, which costs about 4 us: with a kernel under 50 us that is much of \
+                 what the search times; allocate a scratch buffer once",
+                self.tensor
+            ),
+        )
+        .severity(Severity::Hint);
     }
 }
 
@@ -102,19 +174,7 @@ struct Overwrite<'a> {
 impl<'a> Overwrite<'a> {
     fn of(call: &SearchCall<'a>, given: Gives<'a>, kernel: &KernelFacts) -> Option<Self> {
         let device = kernel.device.as_ref()?;
-        let value = if given.item.span == call.item.span {
-            call.follow(given.value)
-        } else {
-            given.value
-        };
-        let ExprKind::Tuple(args) = &value.kind else {
-            return None;
-        };
-        let starred = |a: &Expr| matches!(a.kind, ExprKind::Starred(_));
-        if args.iter().any(starred) || args.len() != kernel.params.len() {
-            return None;
-        }
-        let pairs: Vec<_> = kernel.params.iter().zip(args).collect();
+        let pairs = pairs(call, given, kernel)?;
         for (param, arg) in &pairs {
             if !device.body.stored.contains(&param.name) {
                 continue;
@@ -125,8 +185,8 @@ impl<'a> Overwrite<'a> {
             };
             let split = (pairs.iter())
                 .any(|(other, arg)| other.name != param.name && reads(&other.name, arg));
-            let same = device.body.loaded.contains(&param.name)
-                && reads_first(call, kernel, &param.name);
+            // What it stores first and loads then is its own.
+            let same = device.body.read_first.contains(&param.name);
             if split || same {
                 let written = (pairs.iter())
                     .filter(|(p, a)| {
@@ -280,40 +340,20 @@ const VIEWS: [&str; 10] = [
     "permute",
 ];
 
-/// Whether a kernel of this file loads from a parameter before it stores to it: what it stores first
-/// and loads then is its own.
-fn reads_first(call: &SearchCall<'_>, kernel: &KernelFacts, param: &str) -> bool {
-    let Some(def) = kernel.here.and_then(|span| call.file.function(span)) else {
-        return false;
-    };
-    let mut first = None;
-    walk(&def.node.body, &mut |expr, _| {
-        let ExprKind::Call { func, args } = &expr.kind else {
-            return;
-        };
-        let Some(name) = call.file.module.api(func) else {
-            return;
-        };
-        let access = ["load", "gather", "store", "scatter"].contains(&name.as_str())
-            || name.starts_with("atomic_");
-        let array = argument(args, Some(0), "array");
-        if access && first.is_none() && array.and_then(Expr::name).is_some_and(|n| n == param) {
-            first = Some(name == "load" || name == "gather");
-        }
-    });
-    first == Some(true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{bad, fixes, good};
+    use crate::rules::Severity;
+    use crate::rules::testing::{bad, bad_beside, fixes, good, good_beside};
 
     const HEAD: &str = "from cuda.tile.tune import exhaustive_search\nimport cuda.tile as ct\nimport torch\n\n\
         @ct.kernel\ndef double(x, N: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (N,))\n    \
         ct.store(x, (ct.bid(0),), t * 2)\n\n\
         @ct.kernel\ndef move(x, y, N: ct.Constant[int]):\n    t = ct.gather(x, (ct.arange(N, dtype=ct.int32),))\n    \
         ct.scatter(y, (ct.arange(N, dtype=ct.int32),), t)\n\n\
+        @ct.kernel\ndef nested(x, N: ct.Constant[int]):\n    ct.store(x, (ct.bid(0),), ct.load(x, (ct.bid(0),), (N,)) * 2)\n\n\
+        @ct.kernel\ndef methods(x, N: ct.Constant[int]):\n    v = x.tiled_view((N,))\n    v.store((ct.bid(0),), v.load((ct.bid(0),)) * 2)\n\n\
+        @ct.kernel\ndef own(x, N: ct.Constant[int]):\n    ct.store(x, (ct.bid(0),), ct.full((N,), 1, ct.float32))\n    t = ct.load(x, (ct.bid(0),), (N,))\n    ct.store(x, (ct.bid(0),), t)\n\n\
         @ct.kernel\ndef through(x, y, N: ct.Constant[int]):\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (N,)))\n    \
         ct.store(y, (ct.bid(0),), ct.load(y, (ct.bid(0),), (N,)) * 2)\n\n";
 
@@ -356,6 +396,13 @@ mod tests {
     }
 
     #[test]
+    fn however_the_kernel_reads_and_writes() {
+        for kernel in ["nested", "methods"] {
+            bad(&RULE, &tuned("", kernel, "lambda cfg: (q, 8)", "  # TP103"));
+        }
+    }
+
+    #[test]
     fn every_view_is_the_same_memory() {
         for view in super::VIEWS {
             bad(&RULE, &tuned("", "move", &format!("lambda cfg: (q, q.{view}(), 8)"), "  # TP103"));
@@ -381,15 +428,57 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_in_every_trial_is_a_hint() {
+        for (kernel, args) in [
+            ("double", "lambda cfg: (q.clone(), 8)"),
+            ("double", "lambda cfg: (q.clone().view(-1), 8)"),
+            ("double", "lambda cfg: (q.view(-1).clone(), 8)"),
+            ("move", "lambda cfg: (q, q.clone(), 8)"),
+        ] {
+            let (text, found) = bad(&RULE, &tuned("", kernel, args, "  # TP103"));
+            assert_eq!(found[0].severity, Severity::Hint, "{args}");
+            assert!(text[found[0].span.range()].ends_with(".clone()"), "{found:?}");
+            assert!(found[0].message.contains("`q`") && found[0].fixes.is_empty(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn kernels_of_other_files() {
+        let kernels = "@ct.kernel\ndef move(x, y, N: ct.Constant[int]):\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (N,)))\n\n\
+            @ct.kernel\ndef double(x, N: ct.Constant[int]):\n    ct.store(x, (ct.bid(0),), ct.load(x, (ct.bid(0),), (N,)) * 2)\n";
+        let others = [("ops", kernels)];
+        let tune = |kernel: &str, args: &str, mark: &str| {
+            format!(
+                "import torch\nimport ops\nfrom ops import move as shift, double\nfrom cuda.tile.tune import exhaustive_search\n\n\
+                 def tune(q, s, g, c):\n    r = exhaustive_search(c, s, g, {kernel}, {args}){mark}\n    return r\n"
+            )
+        };
+        for (kernel, args) in [
+            ("shift", "lambda cfg: (q, q, cfg.n)"),
+            ("ops.move", "lambda cfg: (q, q.view(-1), cfg.n)"),
+            ("double", "lambda cfg: (q, 8)"),
+        ] {
+            bad_beside(&RULE, &others, &tune(kernel, args, "  # TP103"));
+        }
+        good_beside(&RULE, &others, &tune("shift", "lambda cfg: (q, torch.empty_like(q), cfg.n)", ""));
+        good_beside(&RULE, &[], &tune("shift", "lambda cfg: (q, q, cfg.n)", ""));
+    }
+
+    #[test]
     fn scratch_clones_and_own_buffers() {
         for (lines, kernel, args) in [
             ("", "move", "lambda cfg: (q, p, 8)"),
-            ("", "double", "lambda cfg: (q.clone(), 8)"),
+            ("", "double", "lambda cfg: (p.empty(), 8)"),
+            ("    p = q.clone()\n", "double", "lambda cfg: (p, 8)"),
+            ("    p = q.clone()\n", "double", "lambda cfg: (p.clone(), 8)"),
+            // Only read.
+            ("", "move", "lambda cfg: (q.clone(), p, 8)"),
             ("    out = torch.empty_like(q)\n", "move", "lambda cfg: (q, out, 8)"),
             ("    q = q.clone()\n", "double", "lambda cfg: (q, 8)"),
             ("    dummy = torch.zeros(8)\n", "double", "lambda cfg: (dummy, 8)"),
             ("    dummy = q.new_empty(8)\n", "double", "lambda cfg: (dummy, 8)"),
             // It stores what it then loads.
+            ("", "own", "lambda cfg: (q, 8)"),
             ("", "through", "lambda cfg: (q, p, 8)"),
             ("", "another", "lambda cfg: (q, q, 8)"),
             ("", "move", "lambda cfg: (q, q, 8, *p)"),

@@ -273,7 +273,7 @@ const BUILTIN: [&str; 6] = ["map", "filter", "zip", "iter", "reversed", "enumera
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{bad, fixes, good};
+    use crate::rules::testing::{bad, bad_beside, fixes, good};
 
     const HEAD: &str = "from cuda.tile.tune import exhaustive_search\nimport itertools\n\
         from types import SimpleNamespace as C\n\n";
@@ -375,5 +375,14 @@ mod tests {
         let text = "from cuda.tile_experimental import autotune_launch\n\ndef run(s, g, k, a):\n    \
              autotune_launch(s, g, k, a, search_space=(o for o in (1, 2)))\n";
         good(&RULE, text);
+    }
+
+    #[test]
+    fn generators_of_other_files_under_another_name() {
+        let others = [("spaces", GENERATOR)];
+        for import in ["from spaces import configs", "from spaces import configs as cfgs"] {
+            let name = import.rsplit(' ').next().unwrap();
+            bad_beside(&RULE, &others, &(tuned(import, &format!("{name}()")) + "  # TP104\n"));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use tileperf_syntax::Span;
 
 use super::tuning::search_call::SearchCall;
-use super::tuning::spaces::{Taken, listed, searches_of, taken, taken_by_name};
+use super::tuning::spaces::{Taken, listed, searches_of, taken, taken_imported};
 use crate::arch::Arch;
 use crate::eval::{Note, SpaceCount};
 use crate::model::SpaceRef;
@@ -80,7 +80,7 @@ fn imported(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
                 continue;
             };
             let name = path.rsplit('.').next().unwrap_or(path);
-            let how = SearchCall::of(file, search).map(|call| taken_by_name(&call, name));
+            let how = SearchCall::of(file, search).map(|call| taken_imported(&call, path));
             let whole = match how {
                 Some(Taken::Whole) => true,
                 Some(Taken::Filtered) => false,
@@ -132,7 +132,7 @@ fn is_large(count: &SpaceCount) -> bool {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{bad, good};
+    use crate::rules::testing::{bad, bad_beside, good, good_beside};
 
     const HEAD: &str = "from cuda.tile.tune import exhaustive_search\nimport itertools\n\
         from types import SimpleNamespace as C\n\n";
@@ -204,5 +204,22 @@ mod tests {
         good(&RULE, &searched("from other import fits\nSPACE = [C(o=o) for o in range(60) if fits(o)]\n", "SPACE"));
         good(&RULE, &searched("def configs(sizes):\n    return [C(o=o) for o in sizes]\n", "configs(s)"));
         good(&RULE, "SPACE = list(range(60))\n");
+    }
+
+    #[test]
+    fn spaces_of_other_files() {
+        let others = [("pkg.spaces", "def large():\n    return [n for n in range(40)]\n\ndef small():\n    return [1]\n")];
+        let code = |import: &str, space: &str, mark: &str| {
+            searched(import, space).replace("k, a)\n", &format!("k, a){mark}\n"))
+        };
+        for (import, space) in [
+            ("from pkg.spaces import large", "large()"),
+            ("from pkg.spaces import large as l", "list(l())"),
+            ("from pkg import spaces", "spaces.large()"),
+        ] {
+            bad_beside(&RULE, &others, &code(import, space, "  # TP105"));
+        }
+        good_beside(&RULE, &others, &code("from pkg.spaces import small", "small()", ""));
+        good_beside(&RULE, &others, &code("from pkg.spaces import large", "[c for c in large() if c > 30]", ""));
     }
 }

@@ -379,4 +379,24 @@ mod tests {
         good(&RULE, &format!("{HEAD}def run(x, s, g, k, c, a):\n    out = {{}}\n    out['best'] = exhaustive_search(c, s, g, k, a)\n    return x.shape, out\n"));
         good(&RULE, &keyed("x, y, M", "key = (M,)").replace("def run", "import pytest\n\ndef run"));
     }
+
+    #[test]
+    fn what_is_lacking_is_listed() {
+        for (key, said) in [("(M, x.dtype)", "lacks the device"), ("(M,)", "the dtype and the device")] {
+            let code = keyed("x, y, M", &format!("key = {key}  # TP106"));
+            let (_, found) = bad(&RULE, &code);
+            assert!(found[0].message.contains(said), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_flag_that_callers_give_to_the_space() {
+        let code = |params: &str, before: &str, mark: &str| {
+            let key = format!("{before}key = (M, x.dtype, str(x.device)){mark}");
+            format!("def configs(flag):\n    return [flag]\n\n{}", keyed(params, &key).replace("exhaustive_search(c,", "exhaustive_search(configs(flag),"))
+        };
+        let (_, found) = bad(&RULE, &code("x, y, M, flag", "", "  # TP106"));
+        assert!(found[0].message.contains("`flag` of the space"), "{found:?}");
+        good(&RULE, &code("x, y, M", "flag = 1\n", ""));
+    }
 }

@@ -348,4 +348,22 @@ mod tests {
         );
         assert!(found[0].archs.iter().all(|a| a.sm() >= 90) && !found[0].archs.is_empty());
     }
+
+    #[test]
+    fn where_it_is_not_offered() {
+        let space = "[C(TILE=t, occupancy=o) for t in (64, 128) for o in (1, 2)]  # TP111";
+        let (_, found) = bad(&RULE, &code("(occupancy=8)", space, "None"));
+        assert!(found[0].archs.is_empty() && !found[0].message.contains(" on "), "{found:?}");
+        // Fields that the space does not have are something else's.
+        good(&RULE, &code("", &space.replace("  # TP111", ""), "{'TILE': 256, 'other': 4}"));
+    }
+
+    #[test]
+    fn a_field_that_is_one_of_two() {
+        let space = "[C(TILE=64 if FLAG else 128, occupancy=1)]";
+        for tile in [64, 128] {
+            good(&RULE, &code("", space, &format!("C(TILE={tile}, occupancy=1)")));
+        }
+        bad(&RULE, &code("", &format!("{space}  # TP111"), "C(TILE=256, occupancy=1)"));
+    }
 }

@@ -336,4 +336,23 @@ mod tests {
             &code("x.shape").replace("    r =", "    log[id(x)] = x.device\n    r ="),
         );
     }
+
+    #[test]
+    fn caches_around_a_function_that_searches() {
+        let code = |called: &str, mark: &str| {
+            format!(
+                "from cuda.tile.tune import exhaustive_search\n_cache = {{}}\n\ndef tune(x):\n    return exhaustive_search(c, s, g, k, a)\n\n\
+                 def run(x):\n    key = (x.shape, id(x)){mark}\n    if key not in _cache:\n        _cache[key] = {called}(x)\n    return _cache[key]\n"
+            )
+        };
+        bad(&RULE, &code("tune", "  # TP113"));
+        good(&RULE, &code("other", ""));
+    }
+
+    #[test]
+    fn comparisons_that_ask_no_cache() {
+        let code = "from cuda.tile.tune import exhaustive_search\n_cache = {}\ndef f(x, y):\n    if id(x) == _cache:\n        return y\n    return exhaustive_search(c, s, g, k, a)\n";
+        good(&RULE, code);
+        bad(&RULE, &code.replace("if id(x) == _cache:", "if id(x) in _cache:  # TP113"));
+    }
 }

@@ -167,4 +167,13 @@ mod tests {
             "from mine import exhaustive_search\nexhaustive_search({'T': [64]}, s)\n",
         );
     }
+
+    #[test]
+    fn the_dictionary_is_shown_where_it_is_not_in_the_call() {
+        for (before, space, shown) in [("SPACE = {'T': [64]}\n", "SPACE", 1), ("", "{'T': [64]}", 0)] {
+            let code = with(before, space).replace("k, a)", "k, a)  # TP114");
+            let (_, found) = bad(&RULE, &code);
+            assert_eq!(found[0].related.len(), shown, "{found:?}");
+        }
+    }
 }

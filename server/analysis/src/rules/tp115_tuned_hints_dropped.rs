@@ -413,4 +413,17 @@ mod tests {
             ),
         );
     }
+
+    #[test]
+    fn another_kernel_that_is_remade_changes_nothing() {
+        for other in ["other.replace_hints(occupancy=2)", "imported.replace_hints(occupancy=2)"] {
+            let body = format!(
+                "from ops import imported\n\ndef first(c):\n    return {{'num_ctas': c.n}}\n\ndef hints(c):\n    return {{'occupancy': c.o}}\n\n\
+                 fast = {other}\nr = exhaustive_search(cs, s, g, k, a, hints_fn=hints)\nct.launch(s, (1,), k, (x,))  # TP115\n"
+            );
+            let (_, found) = bad(&RULE, &code(&body));
+            // Of the function that is given, not of another one.
+            assert!(found[0].message.contains("`occupancy` of `k`"), "{found:?}");
+        }
+    }
 }

@@ -289,4 +289,10 @@ mod tests {
         // Timed by somebody else.
         silent("ms = do_bench(lambda: op(x))\n");
     }
+
+    #[test]
+    fn runs_through_several_functions_and_within_lambdas() {
+        timed("def most(x):\n    outer(x)\n\ndef all_of(x):\n    most(x)\n\nt = now()\nall_of(x)  # TP116\nprint(now() - t)\n");
+        silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
+    }
 }

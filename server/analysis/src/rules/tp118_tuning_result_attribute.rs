@@ -334,4 +334,26 @@ mod tests {
             ),
         );
     }
+
+    #[test]
+    fn fixes_are_as_safe_as_the_names_are_alike() {
+        use crate::rules::Safety;
+        for (name, safety) in [("best_config", Safety::Safe), ("timings", Safety::Review)] {
+            let code = format!("{IMPORT}r = exhaustive_search([1], s, g, k, a)\nprint(r.{name})  # TP118\n");
+            let (_, found) = bad(&RULE, &code);
+            assert_eq!(found[0].fixes[0].safety, safety, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_best_one_has_no_list_of_failures() {
+        for name in ["timings", "errors"] {
+            let code = format!("{IMPORT}r = exhaustive_search([1], s, g, k, a)\nprint(r.best.{name})  # TP118\n");
+            let (_, found) = bad(&RULE, &code);
+            assert!(found[0].fixes.is_empty(), "{found:?}");
+            let code = code.replace("r.best.", "r.");
+            let (_, found) = bad(&RULE, &code);
+            assert_eq!(found[0].fixes.len(), 1, "{found:?}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! A launch that passes more or fewer arguments than the kernel has parameters.
 
-use super::launch::{self, LaunchCall};
+use tileperf_syntax::Span;
+
+use super::launch;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, KernelFacts, Links};
 
@@ -9,7 +11,8 @@ rule! {
     /// `TypeError`.
     ///
     /// Every parameter needs its argument, those with a default value and compile-time constants
-    /// included. Seen with cuda-tile 1.7: `Kernel expects 3 arguments but 2 were given`.
+    /// included. Seen with cuda-tile 1.7: `Kernel expects 3 arguments but 2 were given`. A
+    /// search whose `args_fn` gives another number finds no configuration that works.
     ///
     /// ```python bad
     /// @ct.kernel
@@ -36,16 +39,19 @@ rule! {
 }
 
 fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
-    for launch in &file.model.launches {
-        let passed = LaunchCall::of(file, launch).and_then(|call| call.passed(file));
-        let Some(passed) = passed else { continue };
-        let Some(kernels) = launch::kernels(launch, links) else {
+    let mut said: Vec<Span> = Vec::new();
+    for passed in launch::passed(file) {
+        // A search has as many callbacks as it has branches.
+        if said.contains(&passed.callee) {
+            continue;
+        }
+        let Some(kernels) = passed.kernels(links) else {
             continue;
         };
         let takes = |kernel: &KernelFacts| {
             // Without its code nobody knows whether it ends in `*args`.
             let open = kernel.device.as_ref().is_none_or(|d| d.open);
-            open || kernel.params.len() == passed.len()
+            open || kernel.params.len() == passed.args.len()
         };
         if kernels.iter().any(|k| takes(k)) {
             continue;
@@ -57,12 +63,13 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
             "`{}` has {}, but {} passed",
             first.name,
             counted(first.params.len(), "parameter"),
-            match passed.len() {
+            match passed.args.len() {
                 1 => "1 argument is".to_owned(),
                 n => format!("{n} arguments are"),
             },
         );
-        out.push(launch.callee_span, message);
+        out.push(passed.callee, message);
+        said.push(passed.callee);
     }
 }
 
@@ -76,7 +83,7 @@ fn counted(count: usize, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{bad, good};
+    use crate::rules::testing::{bad, bad_beside, good, good_beside};
 
     const KERNELS: &str = "@ct.kernel\ndef two(x, y):\n    ct.store(x, (0,), ct.load(y, (0,), (8,)))\n\n@ct.kernel\ndef three(x, y, n=1):\n    ct.store(x, (0,), ct.load(y, (0,), (8,)) * n)\n\n@ct.kernel\ndef many(x, *rest):\n    ct.store(x, (0,), ct.load(rest[0], (0,), (8,)))\n\n";
 
@@ -111,6 +118,56 @@ mod tests {
             found[0].message,
             "`three` has 3 parameters, but 1 argument is passed"
         );
+    }
+
+    fn searched(lines: &str, call: &str) -> String {
+        code(&format!(
+            "from cuda.tile.tune import exhaustive_search\nfrom cuda.tile_experimental import autotune_launch\n\n\
+             def tune(s, g, c, x, b):\n{lines}    {call}\n"
+        ))
+    }
+
+    #[test]
+    fn what_a_search_passes_is_counted() {
+        for (lines, call) in [
+            ("", "exhaustive_search(c, s, g, two, lambda cfg: (x,))  # TP208"),
+            ("", "exhaustive_search(c, s, g, three, args_fn=lambda cfg: (x, x, 1, cfg.n))  # TP208"),
+            ("    def args(cfg):\n        return (x, x, cfg.n)\n", "exhaustive_search(c, s, g, two, args)  # TP208"),
+            ("    args = (x,)\n", "exhaustive_search(c, s, g, two, lambda cfg: args + ())  # TP208"),
+            ("    if b:\n        a = lambda cfg: (x,)\n    else:\n        a = lambda cfg: (x, x, x)\n", "exhaustive_search(c, s, g, two, a)  # TP208"),
+            ("", "autotune_launch(s, g, two, lambda cfg: (x,), search_space=c)  # TP208"),
+            ("", "autotune_launch(s, g, two, lambda cfg: (x, x), lambda cfg: (x,), search_space=c)  # TP208"),
+        ] {
+            let (_, found) = bad(&RULE, &searched(lines, call));
+            assert_eq!(found.len(), 1, "{call}");
+        }
+    }
+
+    #[test]
+    fn what_a_search_may_pass_is_not() {
+        for (lines, call) in [
+            ("", "exhaustive_search(c, s, g, two, lambda cfg: (x, x))"),
+            ("", "exhaustive_search(c, s, g, two, lambda cfg: (x, *b))"),
+            ("", "exhaustive_search(c, s, g, two, lambda cfg: make(x))"),
+            ("", "exhaustive_search(c, s, g, two, b)"),
+            ("", "exhaustive_search(c, s, g, many, lambda cfg: (x, x, x))"),
+            ("", "exhaustive_search(c, s, g, unknown, lambda cfg: (x,))"),
+            ("", "exhaustive_search(c, s, (x,), two)"),
+            ("", "autotune_launch(s, g, two, lambda cfg: (x, x), search_space=c)"),
+            ("    with pytest.raises(TypeError):\n    ", "exhaustive_search(c, s, g, two, lambda cfg: (x,))"),
+        ] {
+            good(&RULE, &searched(lines, call));
+        }
+    }
+
+    #[test]
+    fn kernels_of_other_files_are_counted_too() {
+        let others = [("ops", KERNELS)];
+        let call = |kernel: &str, mark: &str| format!("import cuda.tile as ct\nimport ops\nfrom ops import two as pair\nfrom cuda.tile.tune import exhaustive_search\n\ndef tune(s, g, c, x):\n    exhaustive_search(c, s, g, {kernel}, lambda cfg: (x, cfg.n, 1)){mark}\n    ct.launch(s, (1,), {kernel}, (x, x, 1)){mark}\n");
+        bad_beside(&RULE, &others, &call("pair", "  # TP208"));
+        bad_beside(&RULE, &others, &call("ops.two", "  # TP208"));
+        good_beside(&RULE, &others, &call("ops.three", ""));
+        good_beside(&RULE, &others, &call("ops.missing", ""));
     }
 
     #[test]

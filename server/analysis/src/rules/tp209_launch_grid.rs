@@ -251,4 +251,11 @@ mod tests {
             good(&RULE, &format!("import cuda.tile as ct\n{head}{text}"));
         }
     }
+
+    #[test]
+    fn divisions_of_numbers() {
+        bad(&RULE, &code("(1, 140000 // 2)", "  # TP209"));
+        good(&RULE, &code("(1, 140000 // 4)", ""));
+        good(&RULE, &code("(1, 140000 // 0)", ""));
+    }
 }

@@ -359,4 +359,11 @@ mod tests {
             good(&RULE, code);
         }
     }
+
+    #[test]
+    fn elements_among_the_parts_of_an_index() {
+        bad(&RULE, &kernel("u = t[None, i]  # TP212"));
+        bad(&RULE, &kernel("u = t[:, 1:2]  # TP212"));
+        good(&RULE, &kernel("u = t[:, None]"));
+    }
 }

@@ -380,4 +380,16 @@ mod tests {
             good(&RULE, &kernel(body));
         }
     }
+
+    #[test]
+    fn targets_are_looked_at() {
+        for body in [
+            "for x.a in range(n):  # TP214\n    t = t + 1",
+            "x.a = 1  # TP214",
+            "(a, x.b) = (1, 2)  # TP214",
+            "(a, *b) = (1, 2)  # TP214",
+        ] {
+            bad(&RULE, &kernel(body));
+        }
+    }
 }

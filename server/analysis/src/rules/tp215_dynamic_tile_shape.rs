@@ -163,4 +163,11 @@ mod tests {
             good(&RULE, code);
         }
     }
+
+    #[test]
+    fn divisions_of_constants() {
+        good(&RULE, &kernel("z = ct.zeros((ct.cdiv(T, 2),), dtype=ct.float32)"));
+        bad(&RULE, &kernel("z = ct.zeros((ct.cdiv(T, n),), dtype=ct.float32)  # TP215"));
+        bad(&RULE, &kernel("z = ct.zeros((ct.cdiv(n, u),), dtype=ct.float32)  # TP215"));
+    }
 }

@@ -185,4 +185,13 @@ mod tests {
             good(&RULE, code);
         }
     }
+
+    #[test]
+    fn two_ways_to_name_the_rounding() {
+        let code = "@ct.kernel\ndef k(x, q, s):\n    t = ct.load(x, (0,), (8,))\n    scale = ct.max(ct.abs(t), 0) / 448.0  # TP218\n    ct.store(q, (0,), ct.astype(t, ct.float8_e4m3fn))\n    ct.store(s, (0,), scale)\n";
+        let (_, found) = bad(&RULE, code);
+        let titles: Vec<&str> = found[0].fixes.iter().map(|f| f.title.as_str()).collect();
+        assert_eq!(titles.len(), 2, "{titles:?}");
+        assert!(titles[0].contains("to nearest") && titles[1].contains("FULL"), "{titles:?}");
+    }
 }

@@ -223,4 +223,14 @@ mod tests {
             good(&RULE, &kernel(body));
         }
     }
+
+    #[test]
+    fn one_element_picked_by_its_place() {
+        for mask in ["o == 3", "ct.equal(o, 3)"] {
+            good(&RULE, &kernel(&format!("o = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where({mask}, ct.exp(t), 0)))")));
+        }
+        for mask in ["o < 3", "ct.less(o, 3)"] {
+            bad(&RULE, &kernel(&format!("o = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where({mask}, ct.exp(t), 0)))  # TP220")));
+        }
+    }
 }

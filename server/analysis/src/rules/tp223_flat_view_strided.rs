@@ -348,4 +348,11 @@ mod tests {
             &kernel(", stride_n", "n * C * H * W + c * H * W + h * W + w"),
         );
     }
+
+    #[test]
+    fn other_calls_and_names_than_a_launch() {
+        bad(&RULE, &format!("import cuda.tile as ct\nfrom cuda.tile.jax import cutile_call\n{}", host("cutile_call((1,), k, (x.view(-1), y, 8))  # TP223")));
+        good(&RULE, &host("ct.cdiv(x.view(-1), 8)"));
+        good(&RULE, &host("z = make(s)\nct.launch(s, (1,), k, (z.view(-1), y, 8))"));
+    }
 }

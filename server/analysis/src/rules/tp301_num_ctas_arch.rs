@@ -200,7 +200,7 @@ fn hints_by_target(file: &FileContext<'_>, search: Span) -> bool {
 mod tests {
     use super::RULE;
     use crate::arch::Arch;
-    use crate::rules::testing::{bad, good, good_for};
+    use crate::rules::testing::{bad, bad_for, good, good_for};
     use crate::target::Target;
 
     fn kernel(hints: &str, mark: &str) -> String {
@@ -289,5 +289,27 @@ mod tests {
         ] {
             good(&RULE, &format!("{HEAD}def run(x):\n{body}\n"));
         }
+    }
+
+    #[test]
+    fn why_there_is_no_gain() {
+        for (archs, said) in [
+            (vec![Arch::Sm120, Arch::Sm121], "whose tensor cores"),
+            (vec![Arch::Sm80, Arch::Sm86], "which have no clusters"),
+            (vec![Arch::Sm80, Arch::Sm120], "or no use for what they share"),
+        ] {
+            let target = Target { archs, ..Target::default() };
+            let code = format!("import cuda.tile as ct\n{}", kernel("num_ctas=2", "  # TP301"));
+            let (_, found) = bad_for(&RULE, &code, &target);
+            assert!(found[0].message.contains(said), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_function_of_hints_that_asks_for_the_device() {
+        let space = "[C(num_ctas=n) for n in (1, 2)]";
+        let code = |hints: &str, mark: &str| format!("{HEAD}def hints(c):\n    return {hints}\n\ndef other(c):\n    return arch()\n\nexhaustive_search({space}, s, g, k, a, hints){mark}\n");
+        bad(&RULE, &code("{'num_ctas': c.num_ctas}", "  # TP301"));
+        good(&RULE, &code("{'num_ctas': c.num_ctas if arch() else 1}", ""));
     }
 }

@@ -370,4 +370,21 @@ mod tests {
         let gated = "def space():\n    if torch.cuda.get_device_capability()[0] == 10:\n        yield C(M=256, N=256, K=64)\n    else:\n        yield C(M=128, N=128, K=64)\n\nSPACE = list(space())";
         good(&RULE, &search(gated, ARGS));
     }
+
+    #[test]
+    fn kernels_that_multiply_nothing() {
+        let code = kernel("", "256", "256", "64");
+        let quiet = code.replace("ct.mma(x, y, acc)", "acc");
+        assert_ne!(code, quiet, "{code}");
+        good(&RULE, &quiet);
+    }
+
+    #[test]
+    fn a_space_is_told_once() {
+        let space = "SPACE = [C(M=512, N=512, K=64)]  # TP302";
+        let twice = format!("{}exhaustive_search(SPACE, s, g, mm, {ARGS}, h)\n", search(space, ARGS));
+        assert_eq!(bad(&RULE, &twice).1.len(), 1);
+        // Fields that go to other parameters.
+        good(&RULE, &search("SPACE = [C(M=512, N=512, K=64)]", "lambda c: (a, b, o, 64, 64, 32)"));
+    }
 }

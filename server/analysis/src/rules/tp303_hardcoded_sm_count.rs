@@ -306,4 +306,19 @@ mod tests {
         let (_, found) = bad(&RULE, "def f(num_sms=148):  # TP303\n    pass\n");
         assert!(found[0].fixes.is_empty());
     }
+
+    #[test]
+    fn another_language_of_the_same_company() {
+        good(&RULE, "import cuda.lang as cl\nNUM_SMS = 148\n");
+        bad(&RULE, "import cuda.lang as cl\nimport cuda.tile as ct\nNUM_SMS = 148  # TP303\n");
+        bad(&RULE, "import numpy as cu\nfrom cuda import core\nNUM_SMS = 148  # TP303\n");
+    }
+
+    #[test]
+    fn a_part_of_them_and_other_sums() {
+        bad(&RULE, "num_sms = 148 // 2  # TP303\n");
+        good(&RULE, "num_sms = 148 - n\n");
+        let (_, found) = bad(&RULE, "num_sms = 148  # TP303\n");
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
 }

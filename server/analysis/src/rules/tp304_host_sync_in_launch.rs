@@ -211,6 +211,10 @@ mod tests {
         }
         bad(
             &RULE,
+            "import cuda.tile as ct\nimport torch\nfrom ops import k\ndef run(x, s):\n    y = torch.empty_like(x)\n    n = x.max().item()  # TP304\n    ct.launch(s, (1,), k, (x, y, n))\n",
+        );
+        bad(
+            &RULE,
             "from cuda.tile import launch\nimport torch\nclass F:\n    @staticmethod\n    def forward(ctx, x):\n        y = x.new_zeros(4)\n        n = x.max().item()  # TP304\n        launch(s, (1,), k, (x, y, n))\n",
         );
     }
@@ -247,5 +251,19 @@ mod tests {
             &RULE,
             "import torch\nimport cuda.tile as ct\ndef run(x):\n    out = torch.empty(4)\n    return out.max().item()\n\n@ct.kernel\ndef k(x):\n    n = ct.load(x, (0,), (1,)).item()\n",
         );
+    }
+
+    #[test]
+    fn every_way_to_allocate() {
+        for made in ["torch.empty(4)", "torch.zeros(4)", "torch.ones(4)", "torch.full((4,), 1)", "torch.empty_strided((4,), (1,))", "torch.zeros_like(x)", "x.new_full((4,), 1)"] {
+            let code = code("    n = lens.max().item()  # TP304").replace("torch.empty_like(x)", made);
+            bad(&RULE, &code);
+        }
+        for made in ["torch.sum(x)", "x.clone()", "np.zeros(4)"] {
+            good(&RULE, &code("    n = lens.max().item()").replace("torch.empty_like(x)", made));
+        }
+        // What a lambda does, it does when it is called; beside it one waits all the same.
+        good(&RULE, &code("    f = lambda: lens.max().item()"));
+        bad(&RULE, &code("    f = lambda: 1\n    n = lens.max().item()  # TP304"));
     }
 }

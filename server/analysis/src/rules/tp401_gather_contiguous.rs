@@ -232,7 +232,7 @@ impl<'a> Tiles<'_, 'a> {
 mod tests {
     use super::RULE;
     use crate::arch::Arch;
-    use crate::rules::testing::{bad, good, good_for};
+    use crate::rules::testing::{bad, bad_for, good, good_for};
     use crate::target::Target;
 
     fn code(indices: &str) -> String {
@@ -329,5 +329,18 @@ mod tests {
             ..Target::default()
         };
         good_for(&RULE, &format!("import cuda.tile as ct\n{}", code("cols")), &target);
+    }
+
+    #[test]
+    fn architectures_without_tma_are_left_out() {
+        let code = format!("import cuda.tile as ct\n{}  # TP401\n", code("cols").trim_end());
+        for (archs, named) in [
+            (vec![Arch::Sm90, Arch::Sm100], vec![]),
+            (vec![Arch::Sm80, Arch::Sm90], vec![Arch::Sm90]),
+        ] {
+            let target = Target { archs, ..Target::default() };
+            let (_, found) = bad_for(&RULE, &code, &target);
+            assert_eq!(found[0].archs, named);
+        }
     }
 }

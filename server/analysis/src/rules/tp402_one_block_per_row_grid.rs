@@ -5,7 +5,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
 use super::host;
 use crate::body::{Device, argument, walk};
-use crate::model::{Candidate, LaunchApi};
+use crate::model::{Candidate, Kernel, LaunchApi};
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, InItem, Links};
 
@@ -44,7 +44,7 @@ rule! {
     Workspace(check)
 }
 
-fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
+fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
     for launch in file.model.launches.iter().filter(|l| !l.stale) {
         let place = match launch.api {
             LaunchApi::Launch => 1,
@@ -63,14 +63,8 @@ fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
         let Some(rows) = rows(file, grid) else {
             continue;
         };
-        let kernels: Vec<usize> = (launch.candidates.iter())
-            .filter_map(|c| match c {
-                Candidate::Local(number) => Some(*number),
-                _ => None,
-            })
-            .collect();
-        let all = !kernels.is_empty() && kernels.len() == launch.candidates.len();
-        if all && kernels.iter().all(|number| is_row_kernel(file, *number)) {
+        let all = launch.candidates.iter().all(|c| are_row_kernels(links, c));
+        if all && !launch.candidates.is_empty() {
             out.push(
                 launch.span,
                 format!(
@@ -138,13 +132,24 @@ fn is_tile_count(name: &SmolStr) -> bool {
         .any(|word| lower.contains(word))
 }
 
+/// Whether a candidate is known, and every kernel that it can be works on rows. What callers pass is
+/// not: others may pass something else.
+fn are_row_kernels(links: &dyn Links, candidate: &Candidate) -> bool {
+    if matches!(candidate, Candidate::Param { .. }) {
+        return false;
+    }
+    let (mut known, mut all) = (false, true);
+    links.at_home(std::slice::from_ref(candidate), &mut |home, kernel| {
+        known = true;
+        all &= is_row_kernel(home, kernel);
+    });
+    known && all
+}
+
 /// Whether a kernel takes its block index for a row and works on that row alone, itself or in a
 /// function that it is written in.
-fn is_row_kernel(file: &FileContext<'_>, number: usize) -> bool {
-    let Some(kernel) = file.model.kernels.get(number).filter(|k| !k.stale) else {
-        return false;
-    };
-    let Some(def) = file.function(kernel.span) else {
+fn is_row_kernel(file: &FileContext<'_>, kernel: &Kernel) -> bool {
+    let Some(def) = file.function(kernel.span).filter(|_| !kernel.stale) else {
         return false;
     };
     let mut work = Work::default();
@@ -227,7 +232,7 @@ fn one_row<'a>(device: &Device<'a>, shape: Option<&'a Expr>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::rules::testing::{bad, good};
+    use crate::rules::testing::{bad, bad_beside, good, good_beside};
 
     const ROW: &str = "    r = ct.bid(0)\n    o = ct.arange(B, dtype=ct.int32)\n    ct.scatter(x, (r, o), ct.gather(x, (r, o)) * 2)\n";
 
@@ -264,6 +269,34 @@ mod tests {
         );
         let named = code(ROW, "grid").replace("    ct.launch", "    grid = (rows, 1, 1)\n    ct.launch");
         bad(&RULE, &format!("{named}  # TP402\n"));
+    }
+
+    #[test]
+    fn kernels_of_other_files() {
+        let kernel = |body: &str| format!("def body(x, B):\n{ROW}\n@ct.kernel\ndef k(x, B: ct.Constant[int]):\n{body}");
+        let launch = |import: &str, name: &str, mark: &str| {
+            format!("import cuda.tile as ct\n{import}\n\ndef run(x, stream):\n    rows, cols = x.shape\n    ct.launch(stream, (rows,), {name}, (x, 64)){mark}\n")
+        };
+        for body in [ROW, "    body(x, B)\n"] {
+            let others = &[("ops.byrow", &*kernel(body)), ("ops", "from ops.byrow import k as exported\n")];
+            for (import, name) in [
+                ("from ops.byrow import k", "k"),
+                ("from ops.byrow import k as fast", "fast"),
+                ("from ops import byrow", "byrow.k"),
+                ("from ops import exported", "exported"),
+            ] {
+                bad_beside(&RULE, others, &launch(import, name, "  # TP402"));
+            }
+        }
+        let persistent = kernel("    for r in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):\n        ct.store(x, (r, 0), ct.load(x, (r, 0), (1, B)))\n");
+        let import = "from ops.byrow import k";
+        good_beside(&RULE, &[("ops.byrow", &persistent)], &launch(import, "k", ""));
+        // Not known; one of two; what callers pass.
+        good_beside(&RULE, &[], &launch(import, "k", ""));
+        let two = [("ops.byrow", &*kernel(ROW)), ("ops.other", &*persistent)];
+        good_beside(&RULE, &two, &launch("from ops import byrow, other", "(byrow.k if x else other.k)", ""));
+        let passed = launch(import, "kernel", "").replace("run(x,", "run(kernel, x,") + "\nrun(k, X, S)\n";
+        good_beside(&RULE, &two, &passed);
     }
 
     #[test]

@@ -370,4 +370,18 @@ mod tests {
             "def host(i, n, step):\n    while i < n:\n        i += step\n",
         );
     }
+
+    #[test]
+    fn the_counter_is_read_after_it() {
+        let walk = |mark: &str| format!("    while i < n:{mark}\n        ct.store(x, (i,), 1)\n        i += step\n");
+        for (after, fixes) in [
+            ("", 1),
+            // Bound anew, not read.
+            ("    i = 0\n    ct.store(x, (0,), 1)\n", 1),
+            ("    ct.store(x, (i,), 2)\n", 0),
+        ] {
+            let (_, found) = bad(&RULE, &code(&format!("{}{after}", walk("  # TP405"))));
+            assert_eq!(found[0].fixes.len(), fixes, "{after}");
+        }
+    }
 }

@@ -380,4 +380,22 @@ mod tests {
             "@ct.kernel\ndef k(x, T: ct.Constant[int]):\n    z = ct.zeros((T,), dtype=ct.float32)\n    for i in ct.static_iter(range(4)):\n        ct.store(x, (i,), z + ct.ones((T,), dtype=ct.float32))\n",
         );
     }
+
+    #[test]
+    fn what_the_message_calls_it() {
+        let (_, found) = bad(&RULE, &kernel("t = t + ct.ones((T,), dtype=ct.float32)  # TP409"));
+        assert!(found[0].message.starts_with("`ct.ones("), "{found:?}");
+        let (_, found) = bad(&RULE, &kernel("t = t + ct.ones(  # TP409\n    (T,), dtype=ct.float32)"));
+        assert!(found[0].message.starts_with("The tile is"), "{found:?}");
+    }
+
+    #[test]
+    fn numbers_made_on_the_way() {
+        bad(&RULE, &kernel("t = t + ct.full((T,), float(n), dtype=ct.float32)  # TP409"));
+        good(&RULE, &kernel("t = t + ct.full((T,), draw(n), dtype=ct.float32)"));
+        // A mask of what was loaded is another one in each iteration.
+        good(&RULE, &kernel("t = ct.where(t > 0, t, 0.0)"));
+        let (_, found) = bad(&RULE, &kernel("t = t + ct.ones((T,), dtype=ct.float32) + ct.zeros((T,), dtype=ct.float32)  # TP409"));
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
 }

@@ -201,4 +201,11 @@ mod tests {
             "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    a = ct.zeros((T,), dtype=ct.float32)\n    for i in range(n):\n        a = a + ct.load(x, (i,), (T,))\n    a = ct.astype(ct.astype(a, ct.float32), ct.float16)\n    ct.store(y, (0,), a)\n",
         );
     }
+
+    #[test]
+    fn carried_from_before_an_if() {
+        let code = |first: &str, mark: &str| format!("@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    {first}\n    if n > 2:\n        for i in range(n):\n            t = ct.load(x, (i,), (T,))\n            a = ct.astype(ct.astype(a, ct.float32) + t, ct.bfloat16){mark}\n        ct.store(y, (0,), a)\n");
+        bad(&RULE, &code("a = ct.zeros((T,), dtype=ct.bfloat16)", "  # TP410"));
+        bad(&RULE, &code("if n:\n        a = ct.zeros((T,), dtype=ct.bfloat16)\n    else:\n        a = ct.ones((T,), dtype=ct.bfloat16)", "  # TP410"));
+    }
 }

@@ -1,9 +1,7 @@
 //! Kernels that do not compile.
 
-use tileperf_syntax::Span;
-
 use super::compiled::ByPlace;
-use crate::compiled::{Called, Outcome, Refusal};
+use crate::compiled::{Called, Outcome, Refusal, head};
 use crate::rules::rule::rule;
 use crate::rules::{Claim, CompiledContext, Findings, Severity};
 
@@ -45,11 +43,11 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
             None => known.kernel.name_span,
         };
         let name = known.kernel.name.to_string();
-        places.add(shortened(at.text, place), name, facts, words(refusal));
+        places.add(head(at.text, place), name, facts, words(refusal));
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` does not compile{}", shown.said());
-        let found = out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` does not compile{}", shown.said(at));
+        let found = out.push(shown.span, message).archs(shown.archs(at));
         let found = found.claim(Claim::Errors);
         if shown.guessed {
             found.severity(Severity::Warning);
@@ -79,12 +77,86 @@ fn called(link: &Called) -> String {
     }
 }
 
-/// Only the first line of what stretches over several: a loop, a function.
-fn shortened(text: &str, span: Span) -> Span {
-    let written = text.get(span.range()).unwrap_or("");
-    let first = written.lines().next().unwrap_or("").trim_end();
-    Span {
-        start: span.start,
-        end: span.start + first.len() as u32,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiled::Site;
+    use crate::rules::testing::{bad, good, whole};
+
+    fn kernel(head: &str, line: &str) -> String {
+        format!("@ct.kernel\ndef k(x, y):{head}\n    {line}\n    ct.store(y, (0,), t)\n")
+    }
+
+    #[test]
+    fn at_the_place_or_at_the_kernel() {
+        let add = "t = ct.load(x, (0,), (64,)) + 1";
+        bad(&RULE, &kernel("", &format!("{add}  # sm_90: refused: no  # TP501")));
+        bad(&RULE, &kernel("  # sm_90: refused: no  # TP501", add));
+        for outcome in ["accepted", "failed: killed", "TMA 64"] {
+            good(&RULE, &kernel("", &format!("{add}  # sm_90: {outcome}")));
+        }
+        // A line that was edited may be right now.
+        good(&RULE, &kernel("  # sm_90: refused: no  # stale", add));
+        let head = "  # stale";
+        bad(&RULE, &kernel(head, &format!("{add}  # sm_90: refused: no  # TP501")));
+    }
+
+    #[test]
+    fn one_for_all_architectures() {
+        let line = |notes: &str| kernel("", &format!("t = ct.load(x, (0,), (64,)){notes}  # TP501"));
+        for (notes, message, archs) in [
+            ("  # sm_90: refused: no.", "`k` does not compile on sm_90: no", 1),
+            ("  # sm_80 sm_90: refused: no", "`k` does not compile on sm_80 and sm_90: no", 2),
+            (
+                "  # sm_80: refused: a # sm_90: refused: b",
+                "`k` does not compile on sm_80: a; on sm_90: b",
+                2,
+            ),
+            (
+                "  # sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120 sm_121: refused: no",
+                "`k` does not compile: no",
+                0,
+            ),
+        ] {
+            let (_, found) = bad(&RULE, &line(notes));
+            let found: Vec<_> = found.iter().map(|f| (f.message.as_str(), f.archs.len())).collect();
+            assert_eq!(found, [(message, archs)], "{notes}");
+        }
+    }
+
+    #[test]
+    fn a_guess_can_be_at_fault() {
+        let (_, found) = bad(&RULE, &kernel("  # signature: guess", "t = x + y  # sm_90: refused: no  # TP501"));
+        assert_eq!(found[0].severity, Severity::Warning);
+        assert_eq!(found[0].message, "`k` does not compile on sm_90: no (signature guessed)");
+    }
+
+    #[test]
+    fn it_can_be_silenced() {
+        let line = "t = x + y  # sm_90: refused: no  # tileperf: ignore[compile-error]";
+        let text = kernel("", line);
+        good(&RULE, &text);
+        assert!(whole(&text).contains("refused"));
+    }
+
+    #[test]
+    fn the_way_is_told() {
+        let called = |file: &str, line, function: Option<&str>| Called {
+            site: Site {
+                file: file.to_owned(),
+                line,
+                column: 4,
+            },
+            function: function.map(str::to_owned),
+        };
+        let refusal = Refusal {
+            message: "Shapes are\n not broadcastable.".to_owned(),
+            span: None,
+            chain: vec![called("/w/ops/helpers.py", 12, Some("twice")), called("C:\\k.py", 3, None)],
+        };
+        assert_eq!(
+            words(&refusal),
+            "Shapes are not broadcastable (in `twice`, helpers.py:12, called from k.py:3)"
+        );
     }
 }

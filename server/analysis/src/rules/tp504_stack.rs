@@ -12,15 +12,27 @@ rule! {
     /// measure before and after.
     ///
     /// ```python bad
-    /// @ct.kernel(occupancy=8)
-    /// def wide(x, y):  # sm_90: 64 registers, 128 threads, 480 stack  # TP504
-    ///     ct.store(y, (0, 0), ct.load(x, (0, 0), (64, 256)))
+    /// @ct.kernel
+    /// def product(a, b, c):  # sm_90: 255 registers, 256 threads, 1008 stack  # TP504
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     total = ct.full((64, 64), 0, dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
+    ///         x = ct.load(a, (i, k), (64, 32))
+    ///         y = ct.load(b, (k, j), (32, 64))
+    ///         total = ct.mma(x, y, total)
+    ///     ct.store(c, (i, j), total)
     /// ```
     ///
     /// ```python good
-    /// @ct.kernel(occupancy=2)
-    /// def wide(x, y):  # sm_90: 128 registers, 128 threads
-    ///     ct.store(y, (0, 0), ct.load(x, (0, 0), (64, 256)))
+    /// @ct.kernel
+    /// def product(a, b, c):  # sm_90: 255 registers, 256 threads, 189760 shared
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     total = ct.full((64, 64), 0, dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
+    ///         x = ct.astype(ct.load(a, (i, k), (64, 32)), ct.tfloat32)
+    ///         y = ct.astype(ct.load(b, (k, j), (32, 64)), ct.tfloat32)
+    ///         total = ct.mma(x, y, total)
+    ///     ct.store(c, (i, j), total)
     /// ```
     TP504 "stack" Hint,
     Compiled(check)
@@ -37,7 +49,26 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said());
-        out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said(at));
+        out.push(shown.span, message).archs(shown.archs(at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::testing::{bad, good};
+
+    #[test]
+    fn of_each_architecture() {
+        let kernel = |head: &str| format!("@ct.kernel\ndef k(x):{head}\n    ct.store(x, (0,), 1)\n");
+        let notes = "  # sm_80: 255 registers, 96 stack # sm_90 sm_100: 255 registers, 3584 stack  # TP504";
+        let (text, found) = bad(&RULE, &kernel(notes));
+        assert_eq!(
+            found[0].message,
+            "`k` keeps values on a stack in memory on sm_80: 96 bytes a thread; on sm_90 and sm_100: 3584 bytes a thread"
+        );
+        assert_eq!((&text[found[0].span.range()], found.len()), ("k", 1));
+        good(&RULE, &kernel("  # sm_90: 255 registers, 0 stack"));
     }
 }

@@ -8,7 +8,8 @@ use crate::rules::{CompiledContext, Findings, Severity};
 rule! {
     /// A block of the compiled kernel takes more than an SM has: launching it fails.
     ///
-    /// Registers, shared memory or threads of one block exceed the limits of the architecture. Smaller
+    /// Registers, shared memory or threads of one block exceed the limits of the architecture. The
+    /// compiler mostly keeps within them; what it did not is told here before a launch fails. Smaller
     /// tiles, or fewer stages of the loop in flight (`latency`), take less.
     ///
     /// ```python bad
@@ -37,8 +38,8 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` cannot be launched{}", shown.said());
-        let found = out.push(shown.span, message).archs(shown.archs());
+        let message = format!("`{kernel}` cannot be launched{}", shown.said(at));
+        let found = out.push(shown.span, message).archs(shown.archs(at));
         if shown.guessed {
             found.severity(Severity::Warning);
         }
@@ -67,4 +68,48 @@ fn exceeds(occupancy: &Occupancy, resources: &Resources) -> String {
         ),
     });
     parts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::Severity;
+    use crate::rules::testing::{bad, good};
+
+    fn kernel(notes: &str) -> String {
+        format!("@ct.kernel\ndef k(x):{notes}\n    ct.store(x, (0,), 1)\n")
+    }
+
+    #[test]
+    fn what_there_is_too_much_of() {
+        for (notes, message) in [
+            (
+                "# sm_90: 255 registers, 384 threads",
+                "`k` cannot be launched on sm_90: 255 registers for each of 384 threads are more than 65536",
+            ),
+            (
+                "# sm_80: 64 registers, 128 threads, 167936 shared",
+                "`k` cannot be launched on sm_80: 165 KiB of shared memory a block are more than 164 KiB",
+            ),
+            (
+                "# sm_90: 16 registers, 2048 threads",
+                "`k` cannot be launched on sm_90: 2048 threads a block are more than 1024",
+            ),
+        ] {
+            let (_, found) = bad(&RULE, &kernel(&format!("  {notes}  # TP506")));
+            assert_eq!((found[0].message.as_str(), found[0].severity), (message, Severity::Error));
+        }
+        let guessed = "  # signature: guess # sm_90: 255 registers, 384 threads  # TP506";
+        assert_eq!(bad(&RULE, &kernel(guessed)).1[0].severity, Severity::Warning);
+    }
+
+    #[test]
+    fn silent_where_one_block_fits() {
+        for notes in [
+            "# sm_90: 168 registers, 384 threads, 232448 shared",
+            "# sm_80: 255 registers, 256 threads, 166912 shared",
+        ] {
+            good(&RULE, &kernel(&format!("  {notes}")));
+        }
+    }
 }

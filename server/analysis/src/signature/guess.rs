@@ -57,7 +57,8 @@ impl<'w> Guesser<'w> {
         });
         // Next to tiles with several axes, one with a single axis is a row of theirs.
         let many = uses.values().any(|used| used.extent && !used.only_extent);
-        let mut certain = true;
+        // Without a constant no launch has said anything.
+        let mut certain = kernel.params.iter().any(|p| p.constant);
         let mut params = Vec::new();
         for (place, param) in kernel.params.iter().enumerate() {
             let mut used = uses.get(&param.name).cloned().unwrap_or_default();

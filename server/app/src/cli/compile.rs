@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::compiled::{CompiledFacts, Outcome, Placed, Refusal};
-use tileperf_engine::{CompiledRow, Engine};
+use tileperf_analysis::compiled::{CompiledFacts, Difference, Outcome, Placed, Refusal};
+use tileperf_engine::{Compared, CompiledRow, DocId, Engine};
+use tileperf_perf::revision;
 use tileperf_proc::CancelToken;
 use tileperf_syntax::Text;
 
@@ -37,6 +38,11 @@ pub(crate) struct CompileArgs {
     /// The architectures, such as sm_90,sm_100; without it, those of the setting compile.archs.
     #[arg(long, value_name = "ARCHS", value_delimiter = ',')]
     arch: Vec<Arch>,
+
+    /// Compare with the files of a git revision: what has changed in the machine code of the kernels
+    /// that differ.
+    #[arg(long, value_name = "REVISION")]
+    against: Option<String>,
 
     /// Run the code that the kernels need, without asking.
     #[arg(long)]
@@ -84,9 +90,15 @@ pub(crate) fn run(args: &CompileArgs) -> anyhow::Result<ExitCode> {
             require_trust(&found.engine, &workspace::root_of(&path))?;
         }
         found.engine.keep_compiled_in(cache.clone());
+        if args.against.is_some() {
+            continue;
+        }
         let (rows, refused) = file(args, found, &wanted)?;
         all += rows;
         failed += refused;
+    }
+    if let Some(revision) = &args.against {
+        return against(args, &files.found, revision, &wanted);
     }
     if all == 0 {
         anyhow::bail!("{}", nothing(args));
@@ -139,6 +151,65 @@ fn file(
     broken.into_inner()?;
     compiled.map_err(|why| anyhow::anyhow!(why))?;
     Ok((all, failed))
+}
+
+/// Compares the kernels that differ from a revision. All files of a project are changed at once: a
+/// kernel may call into another file.
+fn against(
+    args: &CompileArgs,
+    found: &[Found],
+    revision: &str,
+    wanted: &dyn Fn(&str) -> bool,
+) -> anyhow::Result<ExitCode> {
+    let Some(first) = found.first() else {
+        anyhow::bail!("{}", nothing(args));
+    };
+    let archs = match args.arch.as_slice() {
+        [] => first.engine.compile_archs(),
+        archs => archs.to_vec(),
+    };
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for path in found.iter().filter_map(|file| file.doc.path()) {
+        before.push((path.clone(), revision::text_at(&path, revision)?));
+        let now = first.engine.source_text(&DocId::file(&path));
+        after.push((path, Some(now.as_str().to_owned())));
+    }
+    let compared = (first.engine).compare(&before, &after, &archs, &CancelToken::new());
+    let compared = compared.map_err(|why| anyhow::anyhow!(why))?;
+    let mut out = io::stdout().lock();
+    for one in compared.iter().filter(|one| wanted(&one.kernel)) {
+        match args.format {
+            Format::Json => writeln!(out, "{}", compared_json(one))?,
+            Format::Text => compile_text::compared(&mut out, one)?,
+        }
+    }
+    if compared.is_empty() && args.format == Format::Text {
+        writeln!(out, "no kernel differs from {revision}")?;
+    }
+    let broken = |one: &Compared| matches!(one.difference(), Difference::Broken(_));
+    Ok(if compared.iter().any(broken) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn compared_json(one: &Compared) -> Value {
+    let (change, words) = match one.difference() {
+        Difference::Same => ("same", Vec::new()),
+        Difference::Changed(words) => ("changed", words),
+        Difference::Broken(words) => ("broken", vec![words]),
+        Difference::Unknown => ("unknown", Vec::new()),
+    };
+    json!({
+        "schema": "tileperf.compare/1",
+        "kernel": one.kernel,
+        "arch": one.after.arch,
+        "signature": one.after.signature.shown(),
+        "origin": one.after.signature.origin,
+        "change": change,
+        "words": words,
+    })
 }
 
 fn row_json(shown: &Path, text: &Text, row: &CompiledRow) -> Value {

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use tileperf_analysis::compiled::{CompiledFacts, Machine, Outcome};
-use tileperf_engine::CompiledRow;
+use tileperf_analysis::compiled::{CompiledFacts, Difference, Machine, Outcome};
+use tileperf_engine::{Compared, CompiledRow};
 use tileperf_syntax::Text;
 
 /// Writes a result.
@@ -47,6 +47,20 @@ pub(super) fn write(
         remarks(out, text, machine)?;
     }
     Ok(())
+}
+
+/// Writes what a change has done to a kernel.
+pub(super) fn compared(out: &mut impl Write, one: &Compared) -> io::Result<()> {
+    let words = match one.difference() {
+        Difference::Same => "the same machine code".to_owned(),
+        Difference::Changed(words) => words.join("; "),
+        Difference::Broken(words) => words,
+        Difference::Unknown => match &one.after.outcome {
+            Outcome::Failed(why) => why.clone(),
+            _ => "not compiled".to_owned(),
+        },
+    };
+    writeln!(out, "{} on {}: {words}", one.kernel, one.after.arch)
 }
 
 fn resources(out: &mut impl Write, machine: &Machine, facts: &CompiledFacts) -> io::Result<()> {

@@ -42,6 +42,8 @@ impl std::fmt::Display for Unread {
 pub(super) struct Files {
     pub(super) found: Vec<Found>,
     pub(super) unread: Vec<Unread>,
+    /// Those that have read the projects: one, and one for each folder that it leaves out.
+    pub(super) engines: Vec<Engine>,
 }
 
 /// The paths as given, and those that do not exist.
@@ -79,6 +81,7 @@ pub(super) fn find(
     let engine = index(roots, settings, given, &mut files.unread);
     let docs = choose(&engine);
     files.found = shown(&engine, &docs, given);
+    files.engines.push(engine);
     // What the project's own rules leave out, such as an ignored folder, was asked for by name.
     for g in given.iter().filter(|g| g.real.is_dir()) {
         if !docs.iter().any(|doc| below(doc, g).is_some()) {
@@ -86,13 +89,37 @@ pub(super) fn find(
             let engine = index(vec![g.real.clone()], settings, one, &mut files.unread);
             let docs = choose(&engine);
             files.found.extend(shown(&engine, &docs, one));
+            files.engines.push(engine);
         }
     }
     files
 }
 
+/// What lies below the paths now, for engines that were told of every change on disk.
+pub(super) fn again(
+    engines: &[Engine],
+    given: &[Given],
+    choose: &dyn Fn(&Engine) -> Vec<DocId>,
+) -> Files {
+    let mut files = Files::default();
+    for engine in engines {
+        for doc in engine.open_documents() {
+            if doc.path().is_none_or(|path| !path.is_file()) {
+                engine.close(&doc);
+            }
+        }
+    }
+    // Named files are read into the first; the others are there for a folder each.
+    for (number, engine) in engines.iter().enumerate() {
+        let named = if number == 0 { given } else { &[] };
+        read(engine, named, given, &mut files.unread);
+        files.found.extend(shown(engine, &choose(engine), given));
+    }
+    files
+}
+
 /// Those of an engine's files that lie below one of the paths.
-pub(super) fn shown(engine: &Engine, docs: &[DocId], given: &[Given]) -> Vec<Found> {
+fn shown(engine: &Engine, docs: &[DocId], given: &[Given]) -> Vec<Found> {
     (docs.iter())
         .filter_map(|doc| {
             Some(Found {
@@ -105,7 +132,7 @@ pub(super) fn shown(engine: &Engine, docs: &[DocId], given: &[Given]) -> Vec<Fou
 }
 
 /// An engine that has read the folders, and the files that were named as well as if they were open
-/// in an editor: whatever the index would leave out. Adds what lies below a path and cannot be read.
+/// in an editor: whatever the index would leave out.
 fn index(
     roots: Vec<PathBuf>,
     settings: &SettingsArgs,
@@ -117,12 +144,18 @@ fn index(
         tracing::warn!("{problem}");
     }
     engine.index_now();
+    read(&engine, given, given, unread);
+    engine
+}
+
+/// Opens the files that were named, and adds what lies below a path and cannot be read.
+fn read(engine: &Engine, named: &[Given], given: &[Given], unread: &mut Vec<Unread>) {
     let mut add = |shown: PathBuf, why: String| {
         if !unread.iter().any(|known| known.shown == shown) {
             unread.push(Unread { shown, why });
         }
     };
-    for g in given.iter().filter(|g| g.real.is_file()) {
+    for g in named.iter().filter(|g| g.real.is_file()) {
         match std::fs::read(&g.real) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
@@ -140,7 +173,6 @@ fn index(
             add(shown, why);
         }
     }
-    engine
 }
 
 /// The name of a document as seen from a path the user gave, if it lies there.

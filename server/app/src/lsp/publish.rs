@@ -40,7 +40,7 @@ impl Publisher {
                         break;
                     }
                     for (id, (uri, convert)) in due {
-                        let (asked, known) = (id.clone(), (uri.clone(), convert.clone()));
+                        let (asked, known) = (id.clone(), convert.clone());
                         this.publish(&engine, &outbox, id, uri, convert).await;
                         this.check_links(&engine, asked, known);
                     }
@@ -77,15 +77,15 @@ impl Publisher {
             .collect()
     }
 
-    /// Looks, once nothing is typed, whether other files add something, and answers again then.
-    pub(super) fn check_links(
-        self: &Arc<Self>,
-        engine: &Engine,
-        id: DocId,
-        (uri, convert): (Uri, Converter),
-    ) {
-        let (this, asked) = (Arc::clone(self), id.clone());
-        idle::check_links(engine.clone(), asked, move || this.mark(id, uri, convert));
+    /// Looks, once nothing is typed, whether other files add something, or this one adds something to
+    /// others, and answers again then.
+    fn check_links(self: &Arc<Self>, engine: &Engine, id: DocId, convert: Converter) {
+        let this = Arc::clone(self);
+        idle::check_links(engine.clone(), id, move |doc| {
+            if let Some(uri) = convert.uri(&doc) {
+                this.mark(doc, uri, convert.clone());
+            }
+        });
     }
 
     /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is

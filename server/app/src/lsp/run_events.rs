@@ -121,7 +121,7 @@ impl RunEvents {
         }
         for doc in engine.open_documents() {
             let refresh = self.refresh.clone();
-            idle::check_links(engine.clone(), doc, move || refresh.diagnostics());
+            idle::check_links(engine.clone(), doc, move |_| refresh.diagnostics());
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tileperf_engine::settings::SettingsProblem;
-use tileperf_engine::{DocId, Engine};
+use tileperf_engine::{Depth, DocId, Engine};
 use tokio::sync::watch;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::*;
@@ -130,7 +130,7 @@ impl LanguageServer for Server {
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
         if let Some(id) = convert::document_id(&params.text_document.uri) {
             self.engine.saved(&id);
-            tokio::spawn(idle::compile(self.engine.clone(), id));
+            tokio::spawn(idle::compile(self.engine.clone(), id, Depth::Machine));
         }
     }
 

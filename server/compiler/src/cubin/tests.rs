@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use tileperf_analysis::arch::Arch;
+
 use super::*;
 
 /// A cubin to be written.

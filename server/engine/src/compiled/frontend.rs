@@ -1,15 +1,15 @@
 //! The first tier: a kernel's slice to bytecode, with the signature that cuTile takes.
 //!
 //! A guessed signature can be wrong. What cuTile says of it leads to the next one, a bounded number
-//! of times; if none is taken, the complaint that came most often is the kernel's own.
+//! of times; if none is taken, the complaint furthest down in the kernel is its own.
 
 use serde_json::{Map, Value};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::signature::{Complaint, Origin, Signature, repair};
+use tileperf_compiler::CancelToken;
 use tileperf_compiler::worker::{
     Answer, Compiled, Error, Module, Place, Problem, ProblemKind, Request, Worker,
 };
-use tileperf_proc::CancelToken;
 
 use super::subject::Subject;
 
@@ -69,7 +69,7 @@ pub(super) fn accept(
             next = waiting.next().or_else(|| repair(&tried, complaint));
         }
     }
-    let (at, problem) = most_frequent(&problems)?;
+    let (at, problem) = furthest(&problems)?;
     Some(Verdict::Refused(tried[at].clone(), problem.clone()))
 }
 
@@ -133,17 +133,50 @@ fn text_at(subject: &Subject, place: &Place) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The problem that most signatures have, the first of equals: what is wrong with a kernel is wrong
-/// with every signature, what is wrong with a signature is gone with the next.
-fn most_frequent(problems: &[Problem]) -> Option<(usize, &Problem)> {
-    let count = |problem: &Problem| {
-        let same =
-            |other: &&Problem| (&other.message, &other.place) == (&problem.message, &problem.place);
-        problems.iter().filter(same).count()
+/// The problem that is the kernel's own: the one furthest down in it, the first of equals. What is
+/// wrong with a signature is gone with the next, and compiling gets further; no signature gets past
+/// what is wrong with the kernel.
+fn furthest(problems: &[Problem]) -> Option<(usize, &Problem)> {
+    let line = |problem: &Problem| {
+        // Of a chain of calls the outermost stands in the kernel.
+        let place = problem.chain.last().unwrap_or(&problem.place);
+        place.line
     };
-    problems
-        .iter()
-        .enumerate()
-        .rev()
-        .max_by_key(|(_, problem)| count(problem))
+    let all = problems.iter().enumerate().rev();
+    all.max_by_key(|(_, problem)| line(problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(message: &str, line: u32, chain: &[u32]) -> Problem {
+        let at = |line| Place {
+            line: Some(line),
+            ..Place::default()
+        };
+        Problem {
+            kind: ProblemKind::Frontend,
+            class: None,
+            message: message.to_owned(),
+            place: at(line),
+            chain: chain.iter().map(|line| at(*line)).collect(),
+            failures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_problem_is_the_one_that_no_signature_gets_past() {
+        let problems = [
+            problem("a guess was wrong", 5, &[]),
+            problem("the kernel is wrong", 9, &[]),
+            problem("so is what a repair made of it", 9, &[]),
+            problem("in a helper above", 2, &[7]),
+        ];
+        let (number, found) = furthest(&problems).unwrap();
+        assert_eq!((number, found.message.as_str()), (1, "the kernel is wrong"));
+        let (number, _) = furthest(&[problem("x", 9, &[4]), problem("y", 1, &[8])]).unwrap();
+        assert_eq!(number, 1);
+        assert!(furthest(&[]).is_none());
+    }
 }

@@ -125,7 +125,7 @@ impl KeptOutcome {
             Err(tileiras::Error::Refused { message, place }) => {
                 let at = place.and_then(|site| Places::new(subject).anchor(&site));
                 return Some(Self::Refused {
-                    message,
+                    message: format!("tileiras: {message}"),
                     at,
                     chain: Vec::new(),
                 });

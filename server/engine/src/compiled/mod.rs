@@ -10,6 +10,7 @@
 
 mod anchor;
 mod cached;
+mod compare;
 mod frontend;
 mod kept;
 mod now;
@@ -30,6 +31,7 @@ use tileperf_analysis::target::Version;
 use crate::engine::Shared;
 use crate::{DocId, Engine};
 use cached::Cached;
+pub use compare::{Compared, Sameness, Version as FileVersion};
 use kept::Known;
 pub use now::CompiledRow;
 pub use queue::Depth;

@@ -2,7 +2,7 @@
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::CompiledFacts;
-use tileperf_proc::CancelToken;
+use tileperf_compiler::CancelToken;
 
 use super::frontend::{self, Verdict};
 use super::kept::{Kept, KeptOutcome};
@@ -88,7 +88,7 @@ impl Engine {
 }
 
 /// Both tiers, one after the other. `None` if it was cancelled.
-fn compile(
+pub(super) fn compile(
     toolchain: &Toolchain,
     subject: &Subject,
     arch: Arch,

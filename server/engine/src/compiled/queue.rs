@@ -7,7 +7,7 @@ use parking_lot::{Condvar, Mutex};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::model::Fingerprint;
 use tileperf_analysis::signature::Signature;
-use tileperf_proc::CancelToken;
+use tileperf_compiler::CancelToken;
 
 use super::subject::{KernelKey, Subject};
 use crate::DocId;

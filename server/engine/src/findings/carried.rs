@@ -166,6 +166,7 @@ mod tests {
         let linked = Linked {
             text: Text::new(old.to_owned()),
             findings: vec![Arc::new(finding)].into(),
+            generation: 0,
         };
         let at = |new: &str| {
             let mut out = Vec::new();

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use tileperf_analysis::model::{Candidate, SpaceRef};
-use tileperf_analysis::rules::{KernelFacts, KernelUses, Links, SpaceFacts};
+use tileperf_analysis::model::{Candidate, Kernel, SpaceRef};
+use tileperf_analysis::rules::{FileContext, KernelFacts, KernelUses, Links, SpaceFacts};
 
 use crate::counts::Evaluating;
 use crate::snapshot::Snapshot;
@@ -48,6 +48,17 @@ impl Links for Linking<'_> {
                 Some(Arc::new(facts))
             })
             .collect()
+    }
+
+    fn at_home(&self, candidates: &[Candidate], ask: &mut dyn FnMut(&FileContext<'_>, &Kernel)) {
+        let shared = &self.engine.shared;
+        let target = self.engine.target();
+        for kernel in shared.kernels(&self.file, candidates) {
+            if let Some(view) = shared.view(&kernel.file.doc, &target) {
+                let text = view.text.as_str();
+                (view.checked).ask_kernel(&view.parsed, text, &view.model, kernel.number, ask);
+            }
+        }
     }
 
     fn space(&self, space: &SpaceRef) -> Option<SpaceFacts> {

@@ -131,6 +131,7 @@ impl Engine {
             return false;
         };
         let asked = open.text().0;
+        let generation = self.shared.generation.load(Ordering::Acquire);
         let Some(view) = self
             .shared
             .view(doc, &self.target())
@@ -149,8 +150,28 @@ impl Engine {
         *linked = Some(Linked {
             text: view.text,
             findings,
+            generation,
         });
         changed
+    }
+
+    /// Open documents of which something was asked in [`Engine::check_links`] before the last change
+    /// of any text: what was typed in one file can change what is said of another.
+    pub fn outdated_links(&self) -> Vec<DocId> {
+        let docs = self.shared.docs.iter().map(|d| d.key().clone());
+        let docs: Vec<DocId> = docs.collect();
+        let outdated = docs.into_iter().filter(|doc| self.has_outdated_links(doc));
+        outdated.collect()
+    }
+
+    /// Whether [`Engine::outdated_links`] has this document among them.
+    pub fn has_outdated_links(&self, doc: &DocId) -> bool {
+        let Some(open) = self.shared.docs.get(doc).map(|d| Arc::clone(&d)) else {
+            return false;
+        };
+        let generation = self.shared.generation.load(Ordering::Acquire);
+        let linked = open.linked.lock();
+        linked.as_ref().is_some_and(|l| l.generation != generation)
     }
 
     /// Everything that is wrong in a file, open or on disk. Nothing for one that cannot be read.

@@ -4,7 +4,8 @@
 //! compiled for (it is withdrawn), or nothing is known (it stays as it is, worded "may" by its rule).
 //! What was compiled once stays the judgement while the kernel is typed in: a text that has not been
 //! compiled is not judged by what its predecessor became, so findings neither blink nor are new
-//! mistakes taken for refuted ones.
+//! mistakes taken for refuted ones. Where some architectures have been compiled again and others not
+//! yet, the former can confirm; only all of them refute.
 
 mod place;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_syntax::{ParsedFile, Span};
 
+pub(crate) use self::place::head;
 use self::place::same_place;
 use self::verdict::{Question, Verdict};
 use super::CompiledKernel;
@@ -96,7 +98,7 @@ pub fn judge(
 }
 
 fn is_compiled(finding: &Finding) -> bool {
-    matches!(finding.rule.check, Check::Compiled(_))
+    (finding.rule.checks.iter()).any(|check| matches!(check, Check::Compiled(_)))
 }
 
 /// A finding as it is said once something is known.
@@ -148,12 +150,15 @@ impl Evidence<'_> {
             }
             let (owner, about) = self.owner(finding.span);
             let key = self.key(finding);
-            if !about.iter().all(CompiledKernel::is_fresh) {
+            let is_settled = about.iter().all(CompiledKernel::is_fresh);
+            let mut verdict = match about.iter().any(CompiledKernel::has_fresh) {
+                true => self.verdict(finding, &about, owner.is_some()),
+                false => Verdict::Unknown,
+            };
+            if verdict == Verdict::Unknown && !is_settled {
                 let known = last.0.get(&owner).and_then(|known| known.get(&key));
-                verdicts.push(known.cloned().unwrap_or_default());
-                continue;
+                verdict = known.cloned().unwrap_or_default();
             }
-            let verdict = self.verdict(finding, &about, owner.is_some());
             let known = fresh.entry(owner).or_default();
             match known.get_mut(&key) {
                 // Of two that look alike, nobody knows which is which once they move.
@@ -165,7 +170,15 @@ impl Evidence<'_> {
             }
             verdicts.push(verdict);
         }
-        last.0.extend(fresh);
+        for (owner, found) in fresh {
+            let known = last.0.entry(owner).or_default();
+            for (key, verdict) in found {
+                match verdict {
+                    Verdict::Unknown => known.remove(&key),
+                    verdict => known.insert(key, verdict),
+                };
+            }
+        }
         verdicts
     }
 
@@ -223,7 +236,7 @@ impl Evidence<'_> {
             Claim::Errors => {
                 said.severity == Severity::Error
                     && said.rule.code.starts_with("TP2")
-                    && same_place(self.text, compiled.span, said.span)
+                    && same_place(self.file, self.text, compiled.span, said.span)
             }
             Claim::AccessIs { call, lowering, .. } => {
                 matches!(verdict, Verdict::Confirmed { .. })

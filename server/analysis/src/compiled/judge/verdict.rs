@@ -91,6 +91,9 @@ impl Question<'_> {
     }
 
     fn says(&self, claim: &Claim, kernel: &CompiledKernel<'_>, facts: &CompiledFacts) -> Says {
+        if facts.stale || kernel.kernel.stale {
+            return Says::Nothing;
+        }
         match claim {
             Claim::AccessIs { call, lowering, .. } => self.access(*call, *lowering, kernel, facts),
             Claim::Errors => self.error(kernel, facts),
@@ -142,7 +145,7 @@ impl Question<'_> {
     fn error(&self, kernel: &CompiledKernel<'_>, facts: &CompiledFacts) -> Says {
         match &facts.outcome {
             Outcome::Refused(refusal) => match refusal.span {
-                Some(at) if same_place(self.text, at, self.span) => Says::Yes,
+                Some(at) if same_place(self.file, self.text, at, self.span) => Says::Yes,
                 _ => Says::Nothing,
             },
             Outcome::Accepted | Outcome::Machine(_) if self.own => {

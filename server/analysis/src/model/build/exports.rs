@@ -12,16 +12,21 @@ use crate::model::value::Value;
 use crate::model::{Candidate, Export, PassedKernel};
 
 impl<'a> Build<'a> {
-    /// The names that imports give this file.
+    /// The names that imports give this file. A name imported twice (`try` one, fall back to
+    /// another) is cuTile's if one of the imports says so: with the other the code is not cuTile and
+    /// there is nothing to say. Else it is the last.
     pub(super) fn imports(&mut self) {
         for (name, binds) in self.names.module() {
-            for (_, value) in binds {
-                if let Value::Import(path) = value {
-                    self.out.uses_cutile |=
-                        path == "cuda.tile" || path.starts_with("cuda.tile.") || path == "cuda";
-                    self.out.imports.insert(name.into(), path.clone());
-                }
-            }
+            let mut paths = binds.iter().filter_map(|(_, value)| match value {
+                Value::Import(path) => Some(path),
+                _ => None,
+            });
+            let Some(path) = paths.clone().rfind(|p| is_cutile(p)).or(paths.next_back()) else {
+                continue;
+            };
+            self.out.uses_cutile |= is_cutile(path) || path == "cuda";
+            let path = self.names.absolute(path);
+            self.out.imports.insert(name.into(), path);
         }
     }
 
@@ -99,6 +104,11 @@ impl<'a> Build<'a> {
             }
         }
     }
+}
+
+/// `cuda.tile`, or something of it.
+fn is_cutile(path: &str) -> bool {
+    path == "cuda.tile" || path.starts_with("cuda.tile.")
 }
 
 /// Plain data cannot be a kernel.

@@ -110,6 +110,14 @@ impl<'a> Names<'a> {
         (self.module.iter()).map(|(name, binds)| (*name, binds.as_slice()))
     }
 
+    /// An imported path made absolute; as written, if nobody knows the file's package.
+    pub(crate) fn absolute(&self, path: &SmolStr) -> SmolStr {
+        match self.package.as_str() {
+            "" => path.clone(),
+            package => paths::absolute(path, package),
+        }
+    }
+
     /// What a module-level name is bound to.
     pub(crate) fn bound(&self, name: &str) -> &[(At, &'a Value)] {
         self.module.get(name).map_or(&[], Vec::as_slice)

@@ -39,24 +39,39 @@ pub(in crate::rules) enum Taken {
     Part,
 }
 
+/// How a search takes a space of another file, by its absolute path.
+pub(in crate::rules) fn taken_imported(call: &SearchCall<'_>, path: &str) -> Taken {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let module = call.file.module;
+    taken_as(call, &|e| {
+        is_called(e, name) || module.path(called(e)).is_some_and(|p| p == path)
+    })
+}
+
 /// How a search takes a space of its file.
 pub(in crate::rules) fn taken(call: &SearchCall<'_>, of: &Space) -> Taken {
     match bare_space(call) {
         Some(space) if call.place(space.span) == of.span => Taken::Whole,
-        _ => taken_by_name(call, &of.name),
+        _ => taken_as(call, &|e| is_called(e, &of.name)),
     }
 }
 
-/// How a search takes a space that is called so where it is searched.
-pub(in crate::rules) fn taken_by_name(call: &SearchCall<'_>, name: &str) -> Taken {
+/// A call without its arguments; anything else as it is.
+fn called(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Call { func, .. } => func,
+        _ => expr,
+    }
+}
+
+fn is_called(expr: &Expr, name: &str) -> bool {
+    called(expr).last_ident().is_some_and(|i| i.name == name)
+}
+
+/// How a search takes the space that an expression is or calls.
+fn taken_as(call: &SearchCall<'_>, is_it: &dyn Fn(&Expr) -> bool) -> Taken {
     let Some(space) = bare_space(call) else {
         return Taken::Part;
-    };
-    let is_it = |e: &Expr| match &e.kind {
-        ExprKind::Call { func, .. } => func.last_ident().is_some_and(|i| i.name == name),
-        ExprKind::Name(bare) => bare == name,
-        ExprKind::Attribute { attr, .. } => attr.name == name,
-        _ => false,
     };
     match &space.kind {
         // `[c for c in space() if c.split <= k]`

@@ -20,7 +20,7 @@ use tileperf_analysis::rules::Severity;
 use tileperf_engine::{DocId, Engine};
 
 use self::finding::Checked;
-use super::paths::{self, Files, Found};
+use super::paths::{self, Files, Found, Unread};
 use super::workspace::{self, SettingsArgs};
 
 /// Find what is wrong in cuTile code.
@@ -107,15 +107,21 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     {
         tracing::warn!("{problem}");
     }
-    let code = look(args, &files.found)?;
-    // Last, so that it is not lost above a long list; the list itself stays what programs expect.
-    for unread in &files.unread {
-        writeln!(io::stderr(), "tileperf: {unread}")?;
-    }
+    let code = look(args, &files)?;
+    tell(&files.unread)?;
     Ok(match files.unread.as_slice() {
         [] => code,
         _ => ExitCode::from(2),
     })
+}
+
+/// Says what could not be read. Last, so that it is not lost above a long list; the list itself stays
+/// what programs expect.
+fn tell(unread: &[Unread]) -> io::Result<()> {
+    for unread in unread {
+        writeln!(io::stderr(), "tileperf: {unread}")?;
+    }
+    Ok(())
 }
 
 /// What the paths, or standard input, stand for.
@@ -136,12 +142,13 @@ fn files(args: &CheckArgs) -> anyhow::Result<Files> {
     Ok(files)
 }
 
-fn look(args: &CheckArgs, found: &[Found]) -> anyhow::Result<ExitCode> {
+fn look(args: &CheckArgs, files: &Files) -> anyhow::Result<ExitCode> {
+    let found = &files.found;
     if args.fix || args.diff {
         return fix::run(args, found, args.is_stdin());
     }
     if args.watch {
-        return watch::run(args, found);
+        return watch::run(args, files);
     }
     let checked = check(found)?;
     if args.write_baseline {

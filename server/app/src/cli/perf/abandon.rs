@@ -17,7 +17,7 @@ pub(crate) struct AbandonArgs {
 pub(crate) fn run(args: &AbandonArgs) -> anyhow::Result<ExitCode> {
     let named = Named::parse(args.kernel.kernel.as_deref())?;
     let (store, session) = named.session(false)?;
-    with_session(&store, &session, Format::Text, |looped| {
+    with_session(&store, &session, Format::Text, None, |looped| {
         looped.abandon()?;
         Ok(ExitCode::SUCCESS)
     })

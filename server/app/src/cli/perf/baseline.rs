@@ -20,7 +20,7 @@ pub(crate) fn run(args: &BaselineArgs) -> anyhow::Result<ExitCode> {
     let (store, session) = named.session(false)?;
     let engine = named.engine(&args.run.kernel.settings, args.run.trust);
     require_trust(&engine, &named.root)?;
-    with_session(&store, &session, args.run.format, |looped| {
+    with_session(&store, &session, args.run.format, None, |looped| {
         looped.baseline()?;
         Ok(ExitCode::SUCCESS)
     })

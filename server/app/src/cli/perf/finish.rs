@@ -28,7 +28,7 @@ pub(crate) fn run(args: &FinishArgs) -> anyhow::Result<ExitCode> {
     } else {
         How::Squash
     };
-    with_session(&store, &session, Format::Text, |looped| {
+    with_session(&store, &session, Format::Text, None, |looped| {
         looped.finish(how)?;
         writeln!(
             io::stdout(),

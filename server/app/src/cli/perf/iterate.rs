@@ -54,18 +54,24 @@ pub(crate) fn run(args: &IterateArgs) -> anyhow::Result<ExitCode> {
         conclude(looped, &outcome, had_baseline, args.run.format)
     };
     match named.session(false) {
-        Ok((store, session)) => with_session(&store, &session, args.run.format, work),
+        Ok((store, session)) => {
+            with_session(&store, &session, args.run.format, Some(&engine), work)
+        }
         Err(error) if is_missing(&error) => {
             let target = named.target(&engine)?;
             let plan = plan(&engine, &target, &named.root, &args.wishes.wishes())?;
             let measured = plan.clone();
-            let store = with_options(&Measured::of(&measured), args.run.format, None, |options| {
-                Ok(flow::set_up(&named.root, plan, options)?.store().clone())
-            })?;
+            let store = with_options(
+                &Measured::of(&measured),
+                args.run.format,
+                None,
+                None,
+                |options| Ok(flow::set_up(&named.root, plan, options)?.store().clone()),
+            )?;
             let session =
                 tileperf_perf::Session::fold(&tileperf_perf::journal::read(&store.journal())?);
             let session = session.ok_or_else(|| anyhow::anyhow!("the session has vanished"))?;
-            with_session(&store, &session, args.run.format, work)
+            with_session(&store, &session, args.run.format, Some(&engine), work)
         }
         Err(error) => Err(error),
     }

@@ -5,6 +5,7 @@ mod attach;
 mod baseline;
 mod device;
 mod finish;
+mod identity;
 mod init;
 mod iterate;
 mod plan;

@@ -21,7 +21,7 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &ResumeArgs) -> anyhow::Result<ExitCode> {
     let named = Named::parse(args.kernel.kernel.as_deref())?;
     let (store, session) = named.session(false)?;
-    with_session(&store, &session, Format::Text, |looped| {
+    with_session(&store, &session, Format::Text, None, |looped| {
         looped.resume(args.go_on)?;
         Ok(ExitCode::SUCCESS)
     })

@@ -19,8 +19,8 @@ use tileperf_perf::{Error, Session, journal};
 use tileperf_proc::CancelToken;
 
 use super::super::workspace::{self, SettingsArgs};
-use super::device;
 use super::shown::Shown;
+use super::{device, identity};
 use crate::dirs;
 
 /// Which kernel.
@@ -214,7 +214,8 @@ impl<'p> Measured<'p> {
 }
 
 /// Calls `work` with everything that the loop needs, showing its events, until it is done or the
-/// user interrupts.
+/// user interrupts. With an engine of the trusted project, compiled code is compared before anything
+/// is measured.
 ///
 /// # Errors
 /// Whatever `work` says.
@@ -222,6 +223,7 @@ pub(super) fn with_options<T>(
     device: &Measured<'_>,
     format: Format,
     watched: Option<&Store>,
+    compiled: Option<&Engine>,
     work: impl FnOnce(&Options<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let cancel = CancelToken::new();
@@ -236,8 +238,12 @@ pub(super) fn with_options<T>(
             broken.set(true);
         }
     };
-    let identity = |_: &Tried| Identity::Unknown {
-        reason: "compiled code is not compared".to_owned(),
+    let compared = cancel.clone();
+    let identity = |tried: &Tried| match (compiled, watched) {
+        (Some(engine), Some(store)) => identity::of(engine, store, &*probe, tried, &compared),
+        _ => Identity::Unknown {
+            reason: "compiled code is not compared".to_owned(),
+        },
     };
     let options = Options {
         state: dirs::state()?,
@@ -259,6 +265,7 @@ pub(super) fn with_session<T>(
     store: &Store,
     session: &Session,
     format: Format,
+    compiled: Option<&Engine>,
     work: impl FnOnce(&mut Loop<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     // The wish that ended the last run is not for this one.
@@ -267,6 +274,7 @@ pub(super) fn with_session<T>(
         &Measured::of(&session.plan),
         format,
         Some(store),
+        compiled,
         |options| {
             let mut looped = Loop::open(store.root(), &session.name, options)?;
             work(&mut looped)

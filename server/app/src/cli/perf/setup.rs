@@ -75,10 +75,16 @@ pub(crate) fn run(args: &SetupArgs) -> anyhow::Result<ExitCode> {
         }
     }
     let measured = plan.clone();
-    with_options(&Measured::of(&measured), args.run.format, None, |options| {
-        flow::set_up(&named.root, plan, options)?;
-        Ok(ExitCode::SUCCESS)
-    })
+    with_options(
+        &Measured::of(&measured),
+        args.run.format,
+        None,
+        None,
+        |options| {
+            flow::set_up(&named.root, plan, options)?;
+            Ok(ExitCode::SUCCESS)
+        },
+    )
 }
 
 /// The plan for people.

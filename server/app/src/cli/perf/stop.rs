@@ -42,7 +42,7 @@ pub(crate) fn run(args: &StopArgs) -> anyhow::Result<ExitCode> {
     if args.run_only {
         return Ok(ExitCode::SUCCESS);
     }
-    with_session(&store, &session, Format::Text, |looped| {
+    with_session(&store, &session, Format::Text, None, |looped| {
         looped.stop()?;
         Ok(ExitCode::SUCCESS)
     })

@@ -21,7 +21,7 @@ pub(crate) struct UndoArgs {
 pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<ExitCode> {
     let named = Named::parse(args.kernel.kernel.as_deref())?;
     let (store, session) = named.session(false)?;
-    with_session(&store, &session, Format::Text, |looped| {
+    with_session(&store, &session, Format::Text, None, |looped| {
         looped.undo(args.iteration)?;
         Ok(ExitCode::SUCCESS)
     })

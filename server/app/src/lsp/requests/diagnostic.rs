@@ -25,7 +25,7 @@ pub(in crate::lsp) async fn handle(
         convert::document_id(&params.text_document.uri),
         server.refresh.get().cloned(),
     ) {
-        idle::check_links(server.engine.clone(), id, move || refresh.diagnostics());
+        idle::check_links(server.engine.clone(), id, move |_| refresh.diagnostics());
     }
     let report = RelatedFullDocumentDiagnosticReport {
         full_document_diagnostic_report: FullDocumentDiagnosticReport {

@@ -1,7 +1,9 @@
-//! `tileperf demo`: what tileperf finds, shown on sample kernels that are in the program itself.
+//! `tileperf demo`: what tileperf does, shown on sample kernels that are in the program itself.
 //!
 //! The samples are written to a folder and indexed as any project is: what the demo prints is what
-//! `tileperf facts` prints for the same files.
+//! `tileperf facts`, `check` and `compile` say of the same files.
+
+mod compiled;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,10 +15,11 @@ use tileperf_engine::{DocId, Engine};
 
 use super::facts_text;
 use super::workspace::{self, SettingsArgs};
+use crate::dirs;
 
-/// Show what tileperf finds in sample kernels of its own.
+/// Show what tileperf finds in sample kernels of its own, and what the compiler makes of them.
 ///
-/// Nothing is run or imported, and no GPU is needed.
+/// No GPU is needed. Kernels are compiled if the Python found has cuda-tile with its compiler.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Write the samples into FOLDER and leave them there, to be opened in an editor.
@@ -37,25 +40,25 @@ struct Sample {
 const SAMPLES: [Sample; 4] = [
     Sample {
         name: "softmax.py",
-        text: include_str!("../../samples/softmax.py"),
+        text: include_str!("../../../samples/softmax.py"),
         about: "A kernel whose launch is tuned. Its search space is made by a function that asks which GPU \
                 it runs on, so each architecture has its own number of configurations.",
     },
     Sample {
         name: "matmul.py",
-        text: include_str!("../../samples/matmul.py"),
+        text: include_str!("../../../samples/matmul.py"),
         about: "Two kernels with hints that differ from one architecture to the other. Nothing in this file \
                 launches them.",
     },
     Sample {
         name: "linear.py",
-        text: include_str!("../../samples/linear.py"),
+        text: include_str!("../../../samples/linear.py"),
         about: "Their launch. It goes through a variable and the kernels come from the other file: both are \
                 found.",
     },
     Sample {
         name: "rope.py",
-        text: include_str!("../../samples/rope.py"),
+        text: include_str!("../../../samples/rope.py"),
         about: "A kernel that works in place, with a constant whose annotation has another name.",
     },
 ];
@@ -79,7 +82,9 @@ impl Drop for Folder {
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let folder = write_samples(args.keep.as_deref())?;
     let root = workspace::existing(&folder.path)?;
-    let (engine, problems) = workspace::engine(vec![root.clone()], &args.settings, false);
+    // The samples are the program's own.
+    let (engine, problems) = workspace::engine(vec![root.clone()], &args.settings, true);
+    engine.keep_compiled_in(dirs::cache()?);
     for problem in problems {
         tracing::warn!("{problem}");
     }
@@ -93,6 +98,16 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     for sample in &SAMPLES {
         show(&mut out, &engine, &root, sample)?;
     }
+    writeln!(out, "## What is wrong with them, or could be better\n")?;
+    for sample in &SAMPLES {
+        findings(&mut out, &engine, &root, sample)?;
+    }
+    writeln!(out)?;
+    // Compiling takes a moment: what is known is to be seen.
+    out.flush()?;
+    compiled::show(&mut out, &engine, &root)?;
+    out.flush()?;
+    compiled::iterate(&mut out, &engine, &root)?;
     match &args.keep {
         Some(kept) => writeln!(out, "The samples are in {}.", kept.display())?,
         None => writeln!(
@@ -102,7 +117,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     }
     writeln!(
         out,
-        "`tileperf facts PATH` prints the same for your own files, `--format json` for programs."
+        "`tileperf facts`, `check` and `compile` say the same of your own files, `--format json` for \
+         programs."
     )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -117,6 +133,26 @@ fn show(out: &mut impl Write, engine: &Engine, root: &Path, sample: &Sample) -> 
         writeln!(out, "# {line}")?;
     }
     facts_text::write(out, &facts)?;
+    Ok(())
+}
+
+/// Writes what the rules find in a sample, a line each.
+fn findings(out: &mut impl Write, engine: &Engine, root: &Path, sample: &Sample) -> io::Result<()> {
+    let Some(checked) = engine.check(&DocId::file(&root.join(sample.name))) else {
+        return Ok(());
+    };
+    for finding in &checked.findings {
+        let line = checked.text.line_column(finding.span.start as usize).0;
+        let (code, severity) = (finding.rule.code, finding.severity.name());
+        writeln!(
+            out,
+            "{}:{line} {severity}[{code}] {}",
+            sample.name, finding.message
+        )?;
+        if let Some(fix) = finding.fixes.first() {
+            writeln!(out, "    fix: {}", fix.title)?;
+        }
+    }
     Ok(())
 }
 

@@ -1,0 +1,334 @@
+//! Whether two versions of some files are the same programs: what the compiler makes of the kernels
+//! that differ, side by side.
+//!
+//! That nothing has changed counts only if it is proven. The versions may differ within kernels and
+//! device code alone, and every signature that is known to run must give the same machine code; a
+//! guessed signature proves nothing but a difference.
+
+use std::path::{Path, PathBuf};
+
+use smol_str::SmolStr;
+use tileperf_analysis::arch::Arch;
+use tileperf_analysis::compiled::{CompiledFacts, Difference, difference};
+use tileperf_analysis::signature::Origin;
+use tileperf_compiler::CancelToken;
+
+use super::now::compile;
+use super::subject::{KernelKey, Subject, subjects};
+use super::toolchain::Toolchain;
+use crate::snapshot::Snapshot;
+use crate::view::FileView;
+use crate::{DocId, Engine};
+
+/// A version of a file; `None` where there is no such file.
+pub type Version = (PathBuf, Option<String>);
+
+/// A kernel in both versions, compiled for one signature and architecture.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// The kernel's qualified name.
+    pub kernel: SmolStr,
+    /// Before.
+    pub before: CompiledFacts,
+    /// After.
+    pub after: CompiledFacts,
+}
+
+impl Compared {
+    /// What the change has done.
+    pub fn difference(&self) -> Difference {
+        difference(&self.before, &self.after)
+    }
+}
+
+/// What is known of two versions.
+#[derive(Debug, Clone)]
+pub enum Sameness {
+    /// They are the same programs; in words, why.
+    Same(String),
+    /// Machine code differs.
+    Different,
+    /// Not known; in words, why.
+    Unknown(String),
+}
+
+impl Engine {
+    /// The kernels that two versions of some files make differently, each compiled for what it is
+    /// compiled for at present.
+    ///
+    /// # Errors
+    /// Nothing can be compiled: no trust, no compiler.
+    pub fn compare(
+        &self,
+        before: &[Version],
+        after: &[Version],
+        archs: &[Arch],
+        cancel: &CancelToken,
+    ) -> Result<Vec<Compared>, String> {
+        let toolchain = self.shared.toolchain()?;
+        let main = archs.first().copied().unwrap_or(Arch::Sm90);
+        let (old, new) = (self.with(before), self.with(after));
+        let mut all = Vec::new();
+        for pair in changed(&old, &new, before, after, main) {
+            for arch in archs {
+                all.extend(pair.compile(&toolchain, *arch, usize::MAX, cancel)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether two versions of some files are the same programs on an architecture, as far as can be
+    /// proven.
+    pub fn sameness(
+        &self,
+        before: &[Version],
+        after: &[Version],
+        arch: Arch,
+        cancel: &CancelToken,
+    ) -> Sameness {
+        let (old, new) = (self.with(before), self.with(after));
+        if let Some(what) = outside(&old, &new, before, after) {
+            return Sameness::Unknown(what);
+        }
+        let mut pairs = changed(&old, &new, before, after, arch);
+        pairs.retain(|pair| pair.before.model != pair.after.model);
+        if pairs.is_empty() {
+            return Sameness::Same("only comments and layout differ".to_owned());
+        }
+        let toolchain = match self.shared.toolchain() {
+            Ok(toolchain) => toolchain,
+            Err(why) => return Sameness::Unknown(why),
+        };
+        let mut proven = Proven::default();
+        for pair in &pairs {
+            let compared = match pair.compile(&toolchain, arch, usize::MAX, cancel) {
+                Ok(compared) => compared,
+                Err(why) => return Sameness::Unknown(why),
+            };
+            if let Some(answer) = proven.add(pair, &compared, arch) {
+                return answer;
+            }
+        }
+        if let Some(why) = proven.unproven {
+            return Sameness::Unknown(why);
+        }
+        Sameness::Same(format!(
+            "equal machine code on {arch} for {} that ran",
+            match proven.signatures {
+                1 => "the one signature".to_owned(),
+                n => format!("all {n} signatures"),
+            }
+        ))
+    }
+
+    /// The same workspace with these versions of files in place of those on disk.
+    fn with(&self, files: &[Version]) -> Engine {
+        let engine = Engine::new();
+        let workspace = self.shared.workspace.read().clone();
+        engine.configure(
+            workspace.roots,
+            workspace.editor,
+            workspace.command_line,
+            workspace.trusted,
+        );
+        engine.index_now();
+        for (path, text) in files {
+            engine.open(DocId::file(path), 0, text.clone().unwrap_or_default());
+        }
+        engine
+    }
+}
+
+/// What was proven of the kernels so far.
+#[derive(Default)]
+struct Proven {
+    signatures: usize,
+    unproven: Option<String>,
+}
+
+impl Proven {
+    /// Adds a kernel; an answer if that settles it.
+    fn add(&mut self, pair: &Pair, compared: &[Compared], arch: Arch) -> Option<Sameness> {
+        for one in compared {
+            match one.difference() {
+                Difference::Changed(_) | Difference::Broken(_) => return Some(Sameness::Different),
+                Difference::Unknown => {
+                    let name = &one.kernel;
+                    self.unproven = Some(format!("{name} could not be compiled for {arch}"));
+                }
+                Difference::Same => self.signatures += 1,
+            }
+        }
+        let ran = |one: &Compared| {
+            matches!(
+                one.before.signature.origin,
+                Origin::CacheDb | Origin::Recorded
+            )
+        };
+        let name = &pair.before.key.qualified;
+        if pair.searched {
+            self.unproven = Some(format!(
+                "{name} is tuned: the hints that its search reaches are not compared"
+            ));
+        } else if compared.is_empty() || !compared.iter().all(ran) {
+            self.unproven = Some(format!(
+                "the machine code of {name} is equal for a guessed signature, but what runs is not known"
+            ));
+        }
+        None
+    }
+}
+
+/// A kernel in both versions, of which what it is compiled from differs.
+struct Pair {
+    before: Subject,
+    after: Subject,
+    /// A search tunes it.
+    searched: bool,
+}
+
+impl Pair {
+    /// Compiles both for every signature that the first has, at most so many.
+    fn compile(
+        &self,
+        toolchain: &Toolchain,
+        arch: Arch,
+        most: usize,
+        cancel: &CancelToken,
+    ) -> Result<Vec<Compared>, String> {
+        let known = self.before.signatures.iter();
+        let ran: Vec<_> = known
+            .clone()
+            .filter(|s| s.origin != Origin::Guess)
+            .collect();
+        let signatures: Vec<_> = match ran.is_empty() {
+            true => known.take(1).collect(),
+            // What a guess says beside signatures that are known is of no use.
+            false => ran.into_iter().take(most).collect(),
+        };
+        let mut all = Vec::new();
+        for signature in signatures {
+            let one = |subject: &Subject, signature| {
+                let mut subject = subject.clone();
+                subject.signatures = vec![signature];
+                let kept = compile(toolchain, &subject, arch, cancel);
+                let own = subject.sources.first().ok_or("the kernel has no text")?;
+                let kept = kept.ok_or("cancelled")?;
+                Ok::<_, String>(kept.now(&own.text, &own.parsed, false))
+            };
+            let before = one(&self.before, signature.clone())?;
+            // A guess that had to be put right is put right for both.
+            let after = one(&self.after, before.signature.clone())?;
+            all.push(Compared {
+                kernel: self.before.key.qualified.clone(),
+                before,
+                after,
+            });
+        }
+        Ok(all)
+    }
+}
+
+/// The kernels whose slices differ. Kernels of other files count, because they may call into these.
+fn changed(
+    old: &Engine,
+    new: &Engine,
+    before: &[Version],
+    after: &[Version],
+    arch: Arch,
+) -> Vec<Pair> {
+    let mut files: Vec<&Path> = before
+        .iter()
+        .chain(after)
+        .map(|(path, _)| path.as_path())
+        .collect();
+    files.sort();
+    files.dedup();
+    let (first, second) = (Snapshot::new(&old.shared), Snapshot::new(&new.shared));
+    let links = old.shared.links();
+    let mut pairs = Vec::new();
+    for file in old.shared.relevant_files() {
+        let Some(now) = new.shared.file(&file.doc) else {
+            continue;
+        };
+        let own = files.iter().any(|path| file.doc == DocId::file(path));
+        if !own && !imports_any(&file, &files) {
+            continue;
+        }
+        let cached = &old.shared.compiled.cached;
+        let was = subjects(&first, cached, &file.doc, &file.model.kernels, arch);
+        let is = subjects(&second, cached, &file.doc, &now.model.kernels, arch);
+        for (number, (key, was)) in was.into_iter().enumerate() {
+            let after = is.iter().find(|(other, _)| *other == key);
+            let (Ok(before), Some((_, Ok(after)))) = (was, after) else {
+                continue;
+            };
+            if before.slice.fingerprint != after.slice.fingerprint {
+                pairs.push(Pair {
+                    before,
+                    after: after.clone(),
+                    searched: links
+                        .kernel_spaces
+                        .contains_key(&(file.doc.clone(), number)),
+                });
+            }
+        }
+    }
+    pairs
+}
+
+/// Whether a file names the module of any of these files in an import.
+fn imports_any(file: &FileView, files: &[&Path]) -> bool {
+    let text = file.text.as_str();
+    let stems = files.iter().filter_map(|path| path.file_stem()?.to_str());
+    stems.into_iter().any(|stem| text.contains(stem))
+}
+
+/// What differs outside kernels and the functions that they call; `None` if nothing does.
+fn outside(old: &Engine, new: &Engine, before: &[Version], after: &[Version]) -> Option<String> {
+    let mut files: Vec<&PathBuf> = before.iter().chain(after).map(|(path, _)| path).collect();
+    files.sort();
+    files.dedup();
+    for path in files {
+        let doc = DocId::file(path);
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if kernels(old, &doc) != kernels(new, &doc) {
+            return Some(format!("{name} has other kernels"));
+        }
+        if host_code(old, &doc) != host_code(new, &doc) {
+            return Some(format!("{name} differs outside its kernels"));
+        }
+    }
+    None
+}
+
+/// The top-level statements of a file that are no kernels, without comments between them.
+fn host_code(engine: &Engine, doc: &DocId) -> Vec<String> {
+    let Some(file) = engine.shared.file(doc) else {
+        return Vec::new();
+    };
+    let (text, parsed) = engine.shared.source(doc);
+    // A function or class around a kernel is host code as well.
+    let kernels: Vec<_> = (file.model.kernels.iter())
+        .filter(|kernel| kernel.qualified == kernel.name)
+        .map(|kernel| kernel.span)
+        .collect();
+    let is_kernel = |item: &tileperf_syntax::Item| {
+        item.facts.body.len() == 1 && kernels.iter().any(|kernel| item.span.contains(*kernel))
+    };
+    let host = parsed.items.iter().filter(|item| !is_kernel(item));
+    host.map(|item| text.slice(item.span).to_owned()).collect()
+}
+
+/// The kernels of a file, in order.
+fn kernels(engine: &Engine, doc: &DocId) -> Vec<KernelKey> {
+    let file = engine.shared.file(doc);
+    file.map_or_else(Vec::new, |file| {
+        let kernels = file.model.kernels.iter();
+        kernels.map(|kernel| KernelKey::new(doc, kernel)).collect()
+    })
+}

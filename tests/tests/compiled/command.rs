@@ -1,0 +1,158 @@
+//! `tileperf compile`.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tileperf_tests::process::server_binary;
+use tileperf_tests::project::Project;
+
+use super::{KERNELS, project, python};
+
+fn compile(project: &Project, args: &[&str]) -> Output {
+    let mut command = Command::new(server_binary());
+    command.arg("compile").args(args);
+    command.current_dir(project.folder());
+    command.env("TILEPERF_CACHE", project.folder().join(".cache"));
+    if let Some(python) = python() {
+        command.arg("--config");
+        command.arg(format!("python.path={}", python.display()));
+    }
+    command.output().expect("the program starts")
+}
+
+fn rows(output: &Output) -> Vec<Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let rows = text.lines().map(serde_json::from_str);
+    rows.collect::<Result<_, _>>().expect("JSON lines")
+}
+
+#[test]
+fn kernels_are_compiled_for_each_architecture() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    let args = [
+        "pkg",
+        "--trust",
+        "--arch",
+        "sm_80,sm_90",
+        "--format",
+        "json",
+    ];
+    let output = compile(&project, &args);
+    assert!(output.status.success(), "{output:?}");
+    let rows = rows(&output);
+    let what = rows
+        .iter()
+        .map(|r| (r["kernel"].as_str(), r["arch"].as_str(), r["line"].as_u64()));
+    let (scale, gemm) = (Some("scale"), Some("gemm"));
+    let (old, new) = (Some("sm_80"), Some("sm_90"));
+    let expected = [
+        (scale, old, Some(10)),
+        (scale, new, Some(10)),
+        (gemm, old, Some(17)),
+        (gemm, new, Some(17)),
+    ];
+    assert!(what.eq(expected), "{rows:#?}");
+    for row in &rows {
+        assert_eq!(row["path"], "pkg/kernels.py");
+        assert!(row["registers"].as_u64().unwrap() > 0 && row["error"].is_null());
+        assert_eq!(row["code_hash"].as_str().unwrap().len(), 32);
+    }
+    // The launch has said which constant.
+    assert_eq!(rows[3]["origin"], "literals");
+    assert_eq!(
+        rows[3]["signature"],
+        "a: float16[2], b: float16[2], c: float16[2], T: 64"
+    );
+    let remarks = rows[3]["remarks"].as_array().unwrap();
+    let mma = remarks
+        .iter()
+        .find(|remark| remark["kind"] == "tensor_core")
+        .unwrap();
+    assert_eq!(
+        (mma["line"].as_u64(), mma["column"].as_u64()),
+        (Some(21), Some(17))
+    );
+    // The load in the helper's file, and the one behind a letter of two bytes.
+    let remarks = rows[1]["remarks"].as_array().unwrap();
+    let there = remarks
+        .iter()
+        .find(|remark| remark["path"].is_string())
+        .unwrap();
+    assert!(there["path"].as_str().unwrap().ends_with("pkg/helpers.py"));
+    assert_eq!(there["reasons"][0], "TMA only supports zero padding");
+    assert!(
+        remarks.iter().any(|r| r["line"] == 12 && r["column"] == 9),
+        "{remarks:#?}"
+    );
+    // Nothing but the kernels was run.
+    assert!(!project.folder().join("mark").exists());
+    // Again, from what is kept.
+    let again = self::rows(&compile(&project, &args));
+    for (row, before) in again.iter().zip(&rows) {
+        assert_eq!(row["code_hash"], before["code_hash"]);
+        assert_eq!(row["remarks"], before["remarks"]);
+    }
+}
+
+#[test]
+fn what_does_not_compile_says_where() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    project.write(
+        "pkg/kernels.py",
+        KERNELS.replace("ct.load(b, (k, j)", "ct.load(b, (k, j, 0)"),
+    );
+    let output = compile(
+        &project,
+        &["pkg", "--trust", "--kernel", "gemm", "--format", "json"],
+    );
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 1);
+    let error = &rows[0]["error"];
+    assert_eq!(error["line"], 21);
+    assert!(
+        error["message"].as_str().unwrap().contains("rank"),
+        "{error}"
+    );
+    let output = compile(&project, &["pkg", "--trust", "--kernel", "gemm"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("gemm on sm_90: does not compile\n    21:"),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_trust_nothing_is_compiled() {
+    let project = project();
+    let output = compile(&project, &["pkg"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--trust"), "{said}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn without_a_compiler_it_is_said_what_to_do() {
+    let project = project();
+    let bin = project.write(".venv/bin/python", "#!/bin/sh\nexit 9\n");
+    let mut command = Command::new(server_binary());
+    command.args(["compile", "pkg", "--trust", "--config"]);
+    command.arg(format!("python.path={}", bin.display()));
+    command.env("TILEPERF_CACHE", project.folder().join(".cache"));
+    let output = command
+        .current_dir(project.folder())
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("tileperf toolchain install"), "{said}");
+    let output = compile(&project, &["pkg", "--trust", "--kernel", "nobody"]);
+    assert_eq!(output.status.code(), Some(2));
+}
