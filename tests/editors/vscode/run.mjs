@@ -93,13 +93,15 @@ try {
     plantRefused(truth);
     // What the user has compiled before must not choose the signatures.
     const apart = { ...environment, CUDA_TILE_CACHE_DIR: join(scratch, "cutile") };
-    const how = { environment: apart, machine: { "tileperf.python.path": compiler } };
+    const user = { "tileperf.compile.enable": true };
+    const how = { user, environment: apart, machine: { "tileperf.python.path": compiler } };
     await inWindow(editor, "compiled", truth, how, () => compiledChecks(truth));
 
     const bare = copyWorkspace("bare");
     const cache = join(scratch, "empty-cache");
     const without = pythonWithout(join(scratch, "python"), compiler);
     const installing = {
+      user,
       environment: { ...apart, TILEPERF_CACHE: cache },
       machine: { "tileperf.python.path": without },
     };
@@ -131,7 +133,7 @@ async function inWindow(editor, name, folder, how, checks) {
   if (options.only !== undefined && options.only !== name) {
     return;
   }
-  editor.setUserSettings({});
+  editor.setUserSettings(how.user ?? {});
   editor.setMachineSettings({
     "tileperf.server.path": how.server ?? options.server,
     ...how.machine,
