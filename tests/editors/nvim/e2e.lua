@@ -419,6 +419,7 @@ local function doctor()
     return complaints
   end)
   complaints = earlier
+  vim.v.errmsg = ''
 end
 
 local function restart()
