@@ -331,6 +331,16 @@ impl Client {
         })
     }
 
+    /// Checks that the server has not asked this so far.
+    ///
+    /// # Panics
+    /// It has.
+    pub fn check_nothing_asked(&mut self, method: &str) {
+        self.drain();
+        let asked = self.questions.iter().find(|(name, ..)| name == method);
+        assert!(asked.is_none(), "the server asks: {asked:?}");
+    }
+
     /// Waits until the server has asked nothing for `time`, and forgets what it has asked.
     pub fn forget_questions(&mut self, time: Duration) {
         let mut quiet = Instant::now();

@@ -19,6 +19,8 @@ end
 command('TileperfRestart', 'restart', 'Stop the tileperf server and start it again')
 command('TileperfLog', 'log', 'Show what the tileperf server logged')
 command('TileperfCheckWorkspace', 'check_workspace', 'Check every file of the workspace')
+command('TileperfDoctor', 'doctor', 'Show what compiling kernels needs and whether it is there')
+command('TileperfInstallToolchain', 'install_toolchain', 'Have a compiler for kernels installed')
 command('TileperfInfo', 'info', 'Show what the tileperf server knows of this workspace')
 
 vim.api.nvim_create_user_command('TileperfRunIteration', function(given)

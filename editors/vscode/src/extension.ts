@@ -10,10 +10,12 @@ import { registerCheckWorkspace } from "./checkWorkspace";
 import { Settings } from "./configuration";
 import { setAwakeContext } from "./context";
 import { Perf } from "./perf/feature";
+import { ReadOnlyTexts } from "./readOnlyTexts";
 import { Server } from "./server";
 import { registerShowServerInfo } from "./showServerInfo";
 import { registerShowUses } from "./showUses";
 import { createStatusItem } from "./statusItem";
+import { registerToolchain } from "./toolchain";
 
 let running: Server | undefined;
 
@@ -24,17 +26,20 @@ export function activate(context: vscode.ExtensionContext): void {
   const settings = new Settings(manifest);
   const server = new Server(context.extensionPath, settings, log);
   const perf = new Perf(server);
+  const texts = new ReadOnlyTexts();
   running = server;
 
   context.subscriptions.push(
     log,
     server,
     perf,
+    texts,
     createStatusItem(server, settings, perf),
     setAwakeContext(server),
     registerCheckWorkspace(server),
-    registerShowServerInfo(server, manifest.version),
+    registerShowServerInfo(server, texts, manifest.version),
     registerShowUses(),
+    registerToolchain(server, texts),
     vscode.commands.registerCommand("tileperf.restart", () => server.restart()),
     vscode.commands.registerCommand("tileperf.showLog", () => {
       log.show();

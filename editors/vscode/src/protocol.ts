@@ -37,6 +37,10 @@ export interface ServerInfo {
   readonly files?: number | null;
   readonly kernels?: number | null;
   readonly indexSeconds?: number | null;
+  /** What kernels are compiled with, or why they are not; null before the first. */
+  readonly compiler?: string | null;
+  /** What is being compiled. */
+  readonly compiling?: readonly string[] | null;
   readonly settings?: Record<string, unknown> | null;
   /** What is wrong with the settings, one sentence each. */
   readonly problems?: readonly (string | { readonly message: string })[] | null;

@@ -62,7 +62,10 @@ interface Session {
 class QuietClient extends LanguageClient {
   protected override fillInitializeParams(params: InitializeParams): void {
     super.fillInitializeParams(params);
-    params.capabilities.experimental = { commands: [SHOW_USES_COMMAND, RUN_ITERATION_COMMAND] };
+    params.capabilities.experimental = {
+      commands: [SHOW_USES_COMMAND, RUN_ITERATION_COMMAND],
+      messageButtons: true,
+    };
   }
 
   /** Leaves out the feature that would register the server's commands: they are registered once by

@@ -18,6 +18,8 @@ test("a running server: version, path, how it was found, state, counts, problems
         files: 14,
         kernels: 4,
         indexSeconds: 0.0123,
+        compiler: "cuda-tile 1.7.0 of /venv/bin/python, tileiras 13.4.92",
+        compiling: ["scale on sm_90", "shift on sm_90"],
         settings: { hover: { enable: true } },
         problems: ["unknown key `hovr`"],
       },
@@ -38,6 +40,8 @@ test("a running server: version, path, how it was found, state, counts, problems
 - Python files: 14
 - Kernels: 4
 - First index: 0.012 s
+- Compiler: cuda-tile 1.7.0 of /venv/bin/python, tileiras 13.4.92
+- Being compiled: scale on sm_90, shift on sm_90
 - Workspace trusted: yes
 - Extension: 0.1.0
 - Editor: Visual Studio Code 1.100.3

@@ -40,6 +40,8 @@ export function serverInfoText(
       fact("Python files", info?.files ?? status.files);
       fact("Kernels", info?.kernels ?? status.kernels);
       fact("First index", info?.indexSeconds == null ? null : seconds(info.indexSeconds));
+      fact("Compiler", info?.compiler);
+      fact("Being compiled", info?.compiling?.join(", "));
       problems.push(...problemTexts(info));
     }
   }

@@ -219,6 +219,11 @@ impl Engine {
         self.shared.workspace.read().trusted
     }
 
+    /// The first folder of the workspace: the one whose Python counts.
+    pub fn root(&self) -> Option<PathBuf> {
+        self.shared.workspace.read().roots.first().cloned()
+    }
+
     /// What the engine is doing.
     pub fn status(&self) -> Status {
         self.shared.status.lock().clone()

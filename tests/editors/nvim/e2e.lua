@@ -369,6 +369,8 @@ local function health()
     'not trusted',
     'code lenses: available',
     'inlay hints: available',
+    'tileperf: compiler of ' .. workspace,
+    'Python: ',
   }) do
     tap.ok(text:find(part, 1, true), ':checkhealth says "' .. part .. '"', lines)
   end
@@ -390,6 +392,34 @@ local function windows()
     tap.equal(#vim.api.nvim_list_wins(), before, 'a second time it reuses that window')
     vim.cmd('close')
   end
+end
+
+--- What comes is asked of a child of the server.
+local function doctor()
+  local before = #vim.api.nvim_list_wins()
+  vim.cmd('TileperfDoctor')
+  local lines
+  tap.wait(':TileperfDoctor opens a window with what was found', function()
+    lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+    return lines[1] == '# tileperf doctor'
+  end, function()
+    return lines
+  end)
+  keep('TileperfDoctor.txt', lines)
+  tap.ok(table.concat(lines, '\n'):find(' Python: ', 1, true), 'Python among it', lines)
+  tap.equal(#vim.api.nvim_list_wins(), before + 1, 'the window is one of its own')
+  vim.cmd('close')
+
+  local earlier = complaints
+  complaints = {}
+  vim.cmd('TileperfInstallToolchain')
+  tap.wait('nothing is installed for a workspace that is not trusted', function()
+    return complaints[1] and complaints[1]:find('not trusted', 1, true)
+  end, function()
+    return complaints
+  end)
+  complaints = earlier
+  vim.v.errmsg = ''
 end
 
 local function restart()
@@ -451,6 +481,7 @@ tap.run({
   { 'navigation', navigation },
   { 'health', health },
   { 'windows', windows },
+  { 'doctor', doctor },
   { 'restart', restart },
   { 'complaints', no_complaints },
 })

@@ -9,7 +9,15 @@ vim.o.swapfile = false
 vim.o.laststatus = 2
 vim.o.statusline = "%f %m%=%{v:lua.require'tileperf'.statusline()} "
 
-if vim.env.TILEPERF_START == 'enable' then
+local compiler = vim.env.TILEPERF_TEST_TILEIRAS
+
+if compiler then
+  require('tileperf').setup({
+    cmd = here .. '/bin/tileperf',
+    trusted = { here },
+    settings = { python = { path = compiler } },
+  })
+elseif vim.env.TILEPERF_START == 'enable' then
   -- The server comes from $TILEPERF_SERVER_PATH.
   vim.lsp.enable('tileperf')
 else

@@ -46,11 +46,40 @@ M.uneven = {
   },
 }
 
+--- Two shapes that do not go together meet in a helper: only the compiler sees it (TP501).
+M.refused = {
+  name = folder .. 'widen.py',
+  lines = {
+    '"""Adds a row to each row of a matrix."""',
+    '',
+    'import cuda.tile as ct',
+    '',
+    '',
+    'def widened(tile):',
+    '    """The tile, and half a row of zeros."""',
+    '    return tile + ct.zeros((1, 48 - 16), ct.float32)',
+    '',
+    '',
+    '@ct.kernel',
+    'def widen_kernel(x, out):',
+    '    """`out = x + 0`, a row of 64 for each block."""',
+    '    row = ct.bid(0)',
+    '    tile = ct.load(x, index=(row, 0), shape=(1, 64), padding_mode=ct.PaddingMode.ZERO)',
+    '    ct.store(out, index=(row, 0), tile=widened(ct.astype(tile, ct.float32)))',
+  },
+}
+
 ---@param workspace string
 function M.write(workspace)
   for _, file in ipairs({ M.remade, M.uneven }) do
     vim.fn.writefile(file.lines, workspace .. file.name)
   end
+end
+
+--- The kernel that does not compile.
+---@param workspace string
+function M.write_refused(workspace)
+  vim.fn.writefile(M.refused.lines, workspace .. M.refused.name)
 end
 
 ---@param workspace string

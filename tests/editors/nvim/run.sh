@@ -5,7 +5,7 @@
 # are kept (screens.sh), and what is left after the editor was killed. Prints "ok - ..." and
 # "not ok - ..." lines; exit code 1 if any failed, 2 if it could not run.
 #
-#   run.sh --host DIR | --nvim PATH  --server PATH --workspace DIR --artifacts DIR
+#   run.sh --host DIR | --nvim PATH  --server PATH --workspace DIR --artifacts DIR [--compiler PYTHON]
 #
 # --host       a folder made by host.sh: Neovim runs inside it (chroot; root, a user namespace or
 #              sudo). Mounts are made where they are allowed, in a namespace of their own, so none
@@ -14,6 +14,9 @@
 # --server     the tileperf binary
 # --workspace  a folder like tests/editors/fixtures; the tests work on a copy
 # --artifacts  where screens, logs and reports go
+# --compiler   a Python with cuTile and its compiler: only what is compiled is looked at (compiled.lua).
+#              They do not fit into the folder of --host, so its Neovim runs outside, by the loader and
+#              the libraries of that folder.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,7 +28,7 @@ die() {
   exit 2
 }
 
-host='' nvim='' server='' workspace='' artifacts=''
+host='' nvim='' server='' workspace='' artifacts='' compiler=''
 while [ $# -gt 0 ]; do
   [ $# -ge 2 ] || die "$1 needs a value"
   case $1 in
@@ -34,6 +37,7 @@ while [ $# -gt 0 ]; do
     --server) server=$2 ;;
     --workspace) workspace=$2 ;;
     --artifacts) artifacts=$2 ;;
+    --compiler) compiler=$2 ;;
     *) die "unknown option $1" ;;
   esac
   shift 2
@@ -51,6 +55,13 @@ fi
 [ -d "$workspace" ] || die "--workspace: there is no folder '$workspace'"
 [ -n "$artifacts" ] || die "--artifacts is needed"
 command -v tmux >/dev/null || die "there is no tmux; host.sh installs it"
+
+[ -z "$compiler" ] || [ -x "$compiler" ] || die "--compiler: there is no program '$compiler'"
+
+libraries=''
+if [ -n "$compiler" ] && [ -n "$host" ]; then
+  libraries=$host host=''
+fi
 
 # What the editor sees lies in one folder: `run` from outside, `inside` for the editor.
 if [ -n "$host" ]; then
@@ -80,6 +91,7 @@ set_entry() {
     TERM=xterm-256color TILEPERF_E2E="$inside" TILEPERF_START="${start:-enable}"
     TILEPERF_SERVER_PATH="$inside/bin/tileperf"
   )
+  [ -z "$compiler" ] || entry+=(TILEPERF_TEST_TILEIRAS="$compiler")
 }
 
 # Nothing in there may take longer than `limit` seconds: a hanging editor is a failure, not a wait.
@@ -131,6 +143,22 @@ cp "$server" "$run/bin/tileperf"
 cp -R "$plugin" "$run/plugin"
 cp -R "$workspace" "$run/workspace"
 cp "$here"/*.lua "$run/driver"
+if [ -n "$libraries" ]; then
+  nvim=$run/bin/nvim
+  loaders=("$libraries"/usr/lib*/ld-linux-*.so.* "$libraries"/usr/lib/*/ld-linux-*.so.*)
+  for loader in "${loaders[@]}"; do
+    [ ! -x "$loader" ] || break
+  done
+  library=$(dirname "$(echo "$libraries"/usr/lib/*/libc.so.6)")
+  # Its parsers are beside its libraries.
+  cat >"$nvim" <<EOF
+#!/bin/sh
+export VIMRUNTIME='$libraries/usr/share/nvim/runtime'
+exec '$loader' --library-path '$library' '$libraries/usr/bin/nvim' \\
+  --cmd 'set runtimepath+=$libraries/usr/lib/nvim' "\$@"
+EOF
+  chmod +x "$nvim"
+fi
 mkdir -p "$artifacts"
 artifacts=$(cd "$artifacts" && pwd)
 readonly artifacts
@@ -153,9 +181,10 @@ tally() {
   done
 }
 
-# check NAME COMMAND...: one assertion, the command polled for ten seconds.
+# check NAME COMMAND...: one assertion, the command polled for `patience` seconds.
+patience=10
 check() {
-  local name=$1 deadline=$((SECONDS + 10))
+  local name=$1 deadline=$((SECONDS + patience))
   shift
   until "$@"; do
     if [ "$SECONDS" -gt "$deadline" ]; then
@@ -206,9 +235,22 @@ killed_editor() {
   check "killing the editor leaves no server" no_server
 }
 
+# shellcheck source=terminal.sh
+source "$here/terminal.sh"
 starts=(setup)
 [ "$minor" -lt 11 ] || starts=(enable setup)
 echo "# Neovim $version"
+if [ -n "$compiler" ]; then
+  start=setup
+  drive compiled
+  check "leaving the editor leaves no server" no_server
+  # shellcheck source=compiled.sh
+  source "$here/compiled.sh"
+  keep compiled
+  echo "neovim: $passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+  exit
+fi
 drive unit
 drive perf_unit
 drive perf_fake

@@ -5,10 +5,6 @@
 screens=tileperf-$$
 set_entry
 
-tmux_() { tmux -L "$screens" -f /dev/null "$@"; }
-keys() { tmux_ send-keys -t editor "$@"; }
-screen() { tmux_ capture-pane -t editor -p "$@"; }
-
 headless seed.lua
 
 tmux_ new-session -d -s editor -x 120 -y 40 "${entry[@]}" "$nvim" -i NONE \
@@ -23,18 +19,9 @@ shows() {
   [ -n "$text" ] && screen | grep -qF -- "$text"
 }
 
-on_screen() { screen | grep -qF -- "$1"; }
-
-# keep_screen NAME
-keep_screen() {
-  screen >"$run/out/$1.txt"
-  screen -e >"$run/out/$1.ansi"
-}
-
 marked() { screen | grep -q '^W  *kernel = '; }
 unmarked() { ! marked; }
 rendered() { ! on_screen '**'; }
-ended() { ! tmux_ has-session -t editor 2>/dev/null; }
 
 check "terminal: the code lens is on the screen" shows lens
 check "terminal: the statusline counts the kernels" shows status

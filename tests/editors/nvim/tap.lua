@@ -54,10 +54,11 @@ end
 ---@param name string
 ---@param probe fun(): T
 ---@param detail? fun(): any what there is instead, shown when it fails
+---@param limit? integer milliseconds, for what takes longer
 ---@return T?
-function M.wait(name, probe, detail)
+function M.wait(name, probe, detail, limit)
   local value
-  vim.wait(10000, function()
+  vim.wait(limit or 10000, function()
     value = probe()
     return value and true or false
   end, 20)

@@ -21,6 +21,8 @@ const QUIET = {
   "editor.minimap.enabled": false,
   "editor.stickyScroll.enabled": false,
   "editor.hover.delay": 100,
+  // Only the windows that are about compiling depend on what this machine has to compile with.
+  "tileperf.compile.enable": false,
 };
 
 export class Editor {

@@ -22,6 +22,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { alive, Editor } from "./editor.mjs";
+import { compiledChecks, installChecks, plantRefused, pythonWithout } from "./compiled.mjs";
 import { copyGym, writeJournal } from "./gym.mjs";
 import { kernelChecks } from "./kernels.mjs";
 import { dormantChecks, lifeChecks, settingsChecks } from "./life.mjs";
@@ -84,6 +85,29 @@ try {
     );
   }
 
+  const compiler = process.env.TILEPERF_TEST_TILEIRAS;
+  if (compiler === undefined) {
+    console.log("nothing is compiled: TILEPERF_TEST_TILEIRAS names no Python with cuTile");
+  } else {
+    const truth = copyWorkspace("truth");
+    plantRefused(truth);
+    // What the user has compiled before must not choose the signatures.
+    const apart = { ...environment, CUDA_TILE_CACHE_DIR: join(scratch, "cutile") };
+    const user = { "tileperf.compile.enable": true };
+    const how = { user, environment: apart, machine: { "tileperf.python.path": compiler } };
+    await inWindow(editor, "compiled", truth, how, () => compiledChecks(truth));
+
+    const bare = copyWorkspace("bare");
+    const cache = join(scratch, "empty-cache");
+    const without = pythonWithout(join(scratch, "python"), compiler);
+    const installing = {
+      user,
+      environment: { ...apart, TILEPERF_CACHE: cache },
+      machine: { "tileperf.python.path": without },
+    };
+    await inWindow(editor, "install", bare, installing, () => installChecks(bare, cache));
+  }
+
   const plain = join(scratch, "plain");
   mkdirSync(plain);
   cpSync(join(options.workspace, "src", "demo", "plain.py"), join(plain, "plain.py"));
@@ -109,7 +133,7 @@ async function inWindow(editor, name, folder, how, checks) {
   if (options.only !== undefined && options.only !== name) {
     return;
   }
-  editor.setUserSettings({});
+  editor.setUserSettings(how.user ?? {});
   editor.setMachineSettings({
     "tileperf.server.path": how.server ?? options.server,
     ...how.machine,

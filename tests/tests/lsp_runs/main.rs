@@ -23,7 +23,11 @@ fn start(project: &Project, capabilities: Value, trusted: bool) -> Client {
     Client::start(Options {
         folder: Some(project.folder().to_owned()),
         capabilities,
-        initialization_options: json!({"trusted": trusted, "settings": {}}),
+        // Whether this machine has a compiler makes no difference.
+        initialization_options: json!({
+            "trusted": trusted,
+            "settings": {"compile": {"enable": false}},
+        }),
         ..Options::default()
     })
     .0

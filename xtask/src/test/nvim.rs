@@ -1,9 +1,13 @@
 //! The Neovim part: the plugin with the real server in real Neovims, 0.10 and a newer one.
 
+use std::path::Path;
+
 use super::checks::Checks;
 use super::{Part, count, rust};
 use crate::debian::Need;
+use crate::python::TILE_COMPILER;
 use crate::repo::Repo;
+use crate::tool::Tool;
 
 /// The Neovim part.
 pub(super) const PART: Part = Part {
@@ -16,6 +20,8 @@ pub(super) const PART: Part = Part {
         Need::Package("debian-archive-keyring"),
         Need::Program("tmux", "tmux"),
         Need::Program("unshare", "util-linux"),
+        Need::Python,
+        Need::Venv,
     ],
     run,
 };
@@ -39,23 +45,35 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         if checks.set_up(&name, &install)?.is_none() {
             continue;
         }
-        let drive = repo
-            .tool("bash")
-            .arg(repo.at("tests/editors/nvim/run.sh"))
-            .arg("--host")
-            .arg(&host)
-            .arg("--server")
-            .arg(repo.debug_binary("tileperf"))
-            .arg("--workspace")
-            .arg(repo.at("tests/editors/fixtures"))
-            .arg("--artifacts")
-            .arg(checks.folder())
-            .minutes(15);
+        let driving = drive(repo, checks, &host);
         checks.counted(
             &format!("driving it ({suite})"),
-            &drive,
+            &driving,
+            count::closing_line,
+        )?;
+        let compiling = drive(repo, checks, &host)
+            .arg("--compiler")
+            .arg(TILE_COMPILER.python(repo)?);
+        checks.counted(
+            &format!("with a compiler ({suite})"),
+            &compiling,
             count::closing_line,
         )?;
     }
     Ok(())
+}
+
+/// The tests in the Neovim of a host.
+fn drive(repo: &Repo, checks: &Checks, host: &Path) -> Tool {
+    repo.tool("bash")
+        .arg(repo.at("tests/editors/nvim/run.sh"))
+        .arg("--host")
+        .arg(host)
+        .arg("--server")
+        .arg(repo.debug_binary("tileperf"))
+        .arg("--workspace")
+        .arg(repo.at("tests/editors/fixtures"))
+        .arg("--artifacts")
+        .arg(checks.folder())
+        .minutes(15)
 }

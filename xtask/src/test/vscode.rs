@@ -3,7 +3,7 @@
 use super::checks::Checks;
 use super::{Part, count, extension, rust};
 use crate::debian::Need;
-use crate::python::PYTEST;
+use crate::python::{PYTEST, TILE_COMPILER};
 use crate::repo::Repo;
 
 /// The VS Code part.
@@ -56,7 +56,8 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         .arg("--artifacts")
         .arg(checks.folder())
         .env("TILEPERF_TEST_PYTEST", PYTEST.python(repo)?)
-        .minutes(15);
+        .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?)
+        .minutes(20);
     checks.counted("driving it", &drive, count::closing_line)?;
     Ok(())
 }

@@ -52,9 +52,12 @@ function M.config()
     filetypes = { 'python' },
     root_markers = M.root_markers,
     init_options = { trusted = options.trusted, settings = settings },
-    -- Neovim before 0.12 honours the refresh request through our handler, but does not say so.
+    -- Older Neovims honour these requests through our handlers, but do not say so.
     capabilities = {
-      workspace = { codeLens = { refreshSupport = true } },
+      workspace = {
+        codeLens = { refreshSupport = true },
+        diagnostics = { refreshSupport = true },
+      },
       experimental = { commands = vim.tbl_keys(lenses) },
     },
     commands = lenses,

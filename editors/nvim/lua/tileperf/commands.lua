@@ -65,22 +65,45 @@ function M.log()
   window.show('tileperf://log', require('tileperf.log').lines())
 end
 
---- Findings of files that are not open become diagnostics too.
-function M.check_workspace()
+--- Runs a command of the server for each workspace that has one.
+---@param command string
+---@param done fun(answer: table, client: vim.lsp.Client)
+local function each(command, done)
   local found = vim.lsp.get_clients({ name = 'tileperf' })
   if #found == 0 then
     vim.notify('No tileperf server runs. See :checkhealth tileperf', vim.log.levels.WARN)
   end
   for _, client in ipairs(found) do
-    local params = { command = 'tileperf.checkWorkspace', arguments = {} }
+    local params = { command = command, arguments = {} }
     compat.request(client, 'workspace/executeCommand', params, function(err, answer)
-      local level = err and vim.log.levels.ERROR or vim.log.levels.INFO
-      vim.notify('tileperf: ' .. (err and err.message or answer.message), level)
-      if not err then
-        require('tileperf.workspace').pull(client)
+      if err then
+        vim.notify('tileperf: ' .. err.message, vim.log.levels.ERROR)
+      else
+        done(answer, client)
       end
     end)
   end
+end
+
+--- Findings of files that are not open become diagnostics too.
+function M.check_workspace()
+  each('tileperf.checkWorkspace', function(answer, client)
+    vim.notify('tileperf: ' .. answer.message, vim.log.levels.INFO)
+    require('tileperf.workspace').pull(client)
+  end)
+end
+
+--- What compiling needs, and what to do where it is not there.
+function M.doctor()
+  each('tileperf.doctor', function(answer, client)
+    local name = 'tileperf://doctor' .. (client.config.root_dir or '')
+    window.show(name, vim.split(vim.trim(answer.content), '\n'), 'markdown')
+  end)
+end
+
+--- The server asks first; all that becomes of it are messages and progress of its own.
+function M.install_toolchain()
+  each('tileperf.installToolchain', function() end)
 end
 
 function M.info()

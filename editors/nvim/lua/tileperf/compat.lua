@@ -10,7 +10,7 @@ M.native_code_lens = vim.lsp.codelens.enable ~= nil
 ---@param client vim.lsp.Client
 ---@param method string
 ---@param params table
----@param handler fun(err: lsp.ResponseError?, result: any, context: lsp.HandlerContext)
+---@param handler? lsp.Handler default: Neovim's own
 ---@param buffer? integer
 ---@return boolean sent false where the client is shutting down
 function M.request(client, method, params, handler, buffer)

@@ -15,6 +15,10 @@ M['window/logMessage'] = function(err, params, context, config)
   return vim.lsp.handlers['window/logMessage'](err, params, context, config)
 end
 
+M['textDocument/inlayHint'] = function(...)
+  return require('tileperf.surfaces').take_hints(...)
+end
+
 M['workspace/codeLens/refresh'] = function(err, result, context, config)
   require('tileperf.surfaces').refresh_all(context.client_id)
   -- Neovim before 0.12 has no handler of its own.
@@ -25,6 +29,13 @@ end
 M['workspace/inlayHint/refresh'] = function(err, result, context, config)
   require('tileperf.surfaces').refresh_all(context.client_id)
   return vim.lsp.handlers['workspace/inlayHint/refresh'](err, result, context, config)
+end
+
+M['workspace/diagnostic/refresh'] = function(err, result, context, config)
+  require('tileperf.workspace').refresh(context.client_id)
+  -- Neovim before 0.11 has no handler of its own.
+  local native = vim.lsp.handlers['workspace/diagnostic/refresh']
+  return native and native(err, result, context, config) or vim.NIL
 end
 
 return M

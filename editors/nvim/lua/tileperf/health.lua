@@ -77,6 +77,32 @@ local function check_experiments(client)
   end
 end
 
+--- Milliseconds for the doctor, which loads the driver of the GPU.
+local DOCTOR_TIMEOUT = 20000
+
+--- What the doctor found. Nothing of it keeps the plugin from working, so it is no error here.
+---@param client vim.lsp.Client
+local function check_compiler(client)
+  local provider = client.server_capabilities.executeCommandProvider or {}
+  if not vim.list_contains(provider.commands or {}, 'tileperf.doctor') then
+    return
+  end
+  local params = { command = 'tileperf.doctor', arguments = {} }
+  local answer, problem =
+    compat.request_sync(client, 'workspace/executeCommand', params, DOCTOR_TIMEOUT)
+  health.start('tileperf: compiler of ' .. (client.config.root_dir or '(single files)'))
+  if not answer then
+    health.warn('the doctor does not answer: ' .. problem)
+    return
+  end
+  local report =
+    { ok = health.ok, note = health.info, warning = health.warn, problem = health.warn }
+  for _, check in ipairs(answer.checks or {}) do
+    local cure = type(check.cure) == 'string' and { check.cure } or nil
+    report[check.status](check.name .. ': ' .. check.found, cure)
+  end
+end
+
 ---@param client vim.lsp.Client
 local function check_client(client)
   local info = require('tileperf.info')
@@ -104,6 +130,7 @@ local function check_client(client)
   health.info(('attached to %d buffer(s)'):format(#buffers))
   check_surfaces(client)
   check_experiments(client)
+  check_compiler(client)
 end
 
 function M.check()

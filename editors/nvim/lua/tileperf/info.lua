@@ -10,6 +10,8 @@ local M = {}
 ---@field files integer Python files that mention cuTile
 ---@field kernels integer
 ---@field indexSeconds? number nil until the first index is complete
+---@field compiler? string what kernels are compiled with, or why they are not
+---@field compiling string[] what is being compiled
 ---@field settings table<string, { value: string, origin: string }> those in force, by key
 ---@field problems string[] settings that were not understood
 
@@ -58,12 +60,19 @@ function M.lines(info)
   local seconds = type(info.indexSeconds) == 'number'
       and (', indexed in %.2f s'):format(info.indexSeconds)
     or ', index not complete yet'
-  return {
+  local lines = {
     ('version: %s'):format(info.version),
     ('process: %s'):format(info.pid),
     ('position encoding: %s'):format(info.encoding),
     ('workspace: %s kernels, %s files mention cuTile%s'):format(info.kernels, info.files, seconds),
   }
+  if type(info.compiler) == 'string' then
+    table.insert(lines, 'compiler: ' .. info.compiler)
+  end
+  if type(info.compiling) == 'table' and #info.compiling > 0 then
+    table.insert(lines, 'being compiled: ' .. table.concat(info.compiling, ', '))
+  end
+  return lines
 end
 
 return M

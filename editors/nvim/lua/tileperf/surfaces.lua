@@ -10,6 +10,8 @@ local DELAY = 150
 ---@type table<integer, integer> buffer -> id of the refresh that is waiting
 local waiting = {}
 local refreshes = 0
+---@type table<integer, { version: integer, hints: lsp.InlayHint[] }> buffer -> answered last
+local answered = {}
 
 ---@param buffer integer
 ---@return string
@@ -133,9 +135,35 @@ function M.attach(buffer)
   M.refresh(buffer)
 end
 
+--- Takes an answer to Neovim's own question for hints.
+---
+--- Neovim draws the hints of a line once for each version of the text, and what the compiler says
+--- changes while the text does not. Switching hints on where they are on makes it forget what it
+--- has drawn, and ask again: the answer that then comes is the same as this one, and is drawn.
+---@type lsp.Handler
+function M.take_hints(err, result, context, config)
+  local buffer = context.bufnr
+  local native = vim.lsp.handlers['textDocument/inlayHint']
+  if err or not buffer or not vim.lsp.inlay_hint.is_enabled({ bufnr = buffer }) then
+    return native(err, result, context, config)
+  end
+  local before = answered[buffer]
+  local changed = before
+    and before.version == context.version
+    and not vim.deep_equal(before.hints, result or {})
+  -- Neovim writes into what it is given.
+  answered[buffer] = { version = context.version, hints = vim.deepcopy(result or {}) }
+  if changed then
+    vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
+    return
+  end
+  return native(err, result, context, config)
+end
+
 ---@param buffer integer
 function M.detach(buffer)
   waiting[buffer] = nil
+  answered[buffer] = nil
   pcall(vim.api.nvim_del_augroup_by_name, group_name(buffer))
 end
 

@@ -1,5 +1,5 @@
---- Diagnostics of files that are not open. A client that asks for diagnostics has to ask for these
---- too; Neovim does so by itself from 0.12 on, and only after the first time.
+--- Diagnostics that Neovim does not ask for by itself: those of files that are not open (it does
+--- from 0.12 on, and only after the first time), and new ones of an open file with the same text.
 local compat = require('tileperf.compat')
 
 local M = {}
@@ -44,6 +44,25 @@ function M.pull(client)
       show(client, answer.items)
     end
   end)
+end
+
+--- Asks anew for the open files of a server, which said that its answers changed: kernels were
+--- compiled. Neovim before 0.11 does not, and newer ones ask for files that are not open instead,
+--- where a server has those too.
+---@param client_id integer
+function M.refresh(client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local provider = client and client.server_capabilities.diagnosticProvider
+  if not client or not provider then
+    return
+  end
+  for _, buffer in ipairs(compat.buffers(client)) do
+    local params = {
+      identifier = provider.identifier,
+      textDocument = vim.lsp.util.make_text_document_params(buffer),
+    }
+    compat.request(client, 'textDocument/diagnostic', params, nil, buffer)
+  end
 end
 
 --- The buffer of a file is attached: what was shown while it was not open goes.

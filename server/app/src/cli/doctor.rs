@@ -1,7 +1,6 @@
 //! `tileperf doctor`: whether what compiling and measuring needs is there and fits together.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +8,7 @@ use serde_json::json;
 use tileperf_compiler::doctor::{self, Check, Status};
 use tileperf_compiler::environment::{Found, Managed};
 
-use super::workspace::{self, SettingsArgs};
+use super::workspace::{self, ProjectArgs, SettingsArgs};
 use crate::dirs;
 
 /// Look at Python, cuda-tile, its compiler, the driver and the cache, and say what to do.
@@ -17,9 +16,8 @@ use crate::dirs;
 /// Nothing of the project is run. Exits with 1 if something does not work.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// A folder or file of the project to look at.
-    #[arg(default_value = ".")]
-    path: PathBuf,
+    #[command(flatten)]
+    project: ProjectArgs,
 
     /// How to print what was found.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -39,7 +37,7 @@ enum Format {
 
 /// Runs `tileperf doctor`.
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
-    let root = workspace::root_of(&workspace::existing(&args.path)?);
+    let root = args.project.root()?;
     let (engine, problems) = workspace::engine(vec![root.clone()], &args.settings, false);
     for problem in &problems {
         tracing::warn!("{problem}");

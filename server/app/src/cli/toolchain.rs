@@ -1,7 +1,6 @@
 //! `tileperf toolchain install`: a cuTile with its compiler, kept apart from the project's Python.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -9,7 +8,7 @@ use clap::{Args, Subcommand};
 use tileperf_compiler::environment::{Managed, REQUIREMENTS};
 use tileperf_proc::{CancelToken, python};
 
-use super::workspace::{self, SettingsArgs};
+use super::workspace::{self, ProjectArgs, SettingsArgs};
 use crate::dirs;
 
 /// Keep a cuTile with its compiler for projects whose Python has none.
@@ -30,9 +29,8 @@ enum ToolchainCommand {
 /// Nothing of the project changes.
 #[derive(Debug, Args)]
 struct InstallArgs {
-    /// A folder of the project whose Python is used.
-    #[arg(default_value = ".")]
-    path: PathBuf,
+    #[command(flatten)]
+    project: ProjectArgs,
 
     /// Install it again if it is there.
     #[arg(long)]
@@ -50,7 +48,7 @@ pub(crate) fn run(args: &ToolchainArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn install(args: &InstallArgs) -> anyhow::Result<ExitCode> {
-    let root = workspace::root_of(&workspace::existing(&args.path)?);
+    let root = args.project.root()?;
     let (engine, _) = workspace::engine(vec![root.clone()], &args.settings, false);
     let variables = |name: &str| std::env::var_os(name);
     let managed = Managed::in_cache(&dirs::cache()?);

@@ -48,6 +48,29 @@ pub(super) fn root_of(path: &Path) -> PathBuf {
     folder.ancestors().find(marked).unwrap_or(folder).to_owned()
 }
 
+/// Which project a command is about.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ProjectArgs {
+    /// A folder or file of the project.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+
+    /// The path is the project's folder; none above it is looked for. For editors, which know.
+    #[arg(long, hide = true)]
+    exactly: bool,
+}
+
+impl ProjectArgs {
+    /// Its folder.
+    ///
+    /// # Errors
+    /// It does not exist.
+    pub(super) fn root(&self) -> anyhow::Result<PathBuf> {
+        let path = existing(&self.path)?;
+        Ok(if self.exactly { path } else { root_of(&path) })
+    }
+}
+
 /// An engine for some folders; nothing is read yet but the settings. `trusted`: the user has said so
 /// with the command.
 pub(super) fn engine(

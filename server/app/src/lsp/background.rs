@@ -20,6 +20,7 @@ use tower_lsp::ls_types::{
     RegistrationParams,
 };
 
+use super::commands::{self, Desk};
 use super::notices::Notices;
 use super::pool;
 use super::refresh::Refresh;
@@ -84,6 +85,9 @@ pub(super) fn start(server: &Server) {
         follow: Some(follow(server)),
         runs: RunEvents::new(server, refresh.clone()),
         refresh,
+        desk: Desk::new(server),
+        shows_buttons: (server.session()).is_some_and(|session| session.shows_buttons),
+        has_offered: false,
     };
     tokio::spawn(task.run(events));
 }
@@ -98,6 +102,10 @@ struct Events {
     follow: Option<Follow>,
     runs: RunEvents,
     refresh: Refresh,
+    desk: Desk,
+    shows_buttons: bool,
+    /// The user was offered to have a compiler installed.
+    has_offered: bool,
 }
 
 impl Events {
@@ -145,11 +153,18 @@ impl Events {
 }
 
 impl Events {
-    /// Says why nothing is compiled. That a workspace is not trusted its user knows.
-    fn obstacle(&self, obstacle: Option<String>) {
-        if let Some(why) = obstacle {
-            self.notices
-                .warn(&format!("kernels are not compiled: {why}"));
+    /// Says why nothing is compiled, the first time with what can be done about it. That a workspace
+    /// is not trusted its user knows.
+    fn obstacle(&mut self, obstacle: Option<String>) {
+        let Some(why) = obstacle.filter(|_| self.engine.is_trusted()) else {
+            return;
+        };
+        let text = format!("kernels are not compiled: {why}");
+        if self.shows_buttons && !self.has_offered {
+            self.has_offered = true;
+            commands::offer_help(self.desk.clone(), text);
+        } else {
+            self.notices.warn(&text);
         }
     }
 }

@@ -4,6 +4,8 @@
 //! that the window was reloaded over gets a new one. It is created by asking the client, so its state
 //! is kept here until the client has answered; what is sent goes through one task, in order.
 
+mod activity;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +15,7 @@ use tileperf_engine::runs::{LastRun, RunNote, RunState};
 use tileperf_perf::event::{RunKind, Stage};
 use tileperf_perf::flow;
 use tileperf_perf::store::Store;
+use tileperf_proc::CancelToken;
 use tokio::sync::mpsc;
 use tower_lsp::Client;
 use tower_lsp::ls_types::notification::Progress as ProgressNotification;
@@ -43,6 +46,8 @@ pub(super) struct Progress {
 #[derive(Debug, Default)]
 struct Shown {
     displays: HashMap<Key, Display>,
+    /// The server's own work, with what cancels it.
+    activities: HashMap<ProgressToken, CancelToken>,
     created: u64,
 }
 
@@ -146,10 +151,14 @@ impl Progress {
         self.update(note);
     }
 
-    /// The user pressed Cancel. False if this is no display of a run.
+    /// The user pressed Cancel. False if there is no such display.
     pub(super) fn cancel(&self, token: &ProgressToken) -> bool {
         let key = {
             let mut shown = lock(&self.shown);
+            if let Some(activity) = shown.activities.get(token) {
+                activity.cancel();
+                return true;
+            }
             let found = shown.displays.iter_mut().find(|(_, d)| d.token == *token);
             let Some((key, _)) = found else {
                 return false;

@@ -34,6 +34,11 @@ pub(super) struct Session {
     pub(super) runs_iterations: bool,
     /// The client shows progress that the server starts.
     pub(super) shows_progress: bool,
+    /// The client opens documents that the server names.
+    pub(super) shows_documents: bool,
+    /// The client shows buttons beside a message, without taking the keyboard from who types. In others
+    /// a question that nobody expects is a message.
+    pub(super) shows_buttons: bool,
     /// The client can be told to ask for diagnostics again.
     pub(super) refreshes_diagnostics: bool,
     /// The client can be told to ask for lenses again.
@@ -79,6 +84,11 @@ impl Session {
                 .as_ref()
                 .and_then(|window| window.work_done_progress)
                 .unwrap_or(false),
+            shows_documents: (capabilities.window.as_ref())
+                .and_then(|window| window.show_document.as_ref())
+                .is_some_and(|show| show.support),
+            shows_buttons: (capabilities.experimental.as_ref())
+                .is_some_and(|experimental| experimental["messageButtons"] == true),
             refreshes_diagnostics: workspace
                 .and_then(|workspace| workspace.diagnostics.as_ref())
                 .and_then(|diagnostics| diagnostics.refresh_support)

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use tileperf_analysis::rules;
 
-use super::symptoms::{find, markdown, recognise};
+use super::symptoms::{find, markdown, of_compile, recognise};
 use super::*;
 use crate::environment::tests::{SAME, World};
 
@@ -77,6 +77,50 @@ fn errors_lead_to_their_symptom_first() {
         assert_eq!(names(&recognise(text)).first(), Some(&expected), "{text}");
     }
     assert!(recognise("everything is fine").is_empty());
+}
+
+/// Messages of cuda-tile 1.7's frontend, of tileiras 13.4 and of the process that runs them.
+#[test]
+fn the_message_of_a_compile_leads_to_what_can_cause_it_only() {
+    for (message, expected) in [
+        (
+            "Shapes are not broadcastable: (64,), (32,)",
+            Some("not-broadcastable"),
+        ),
+        (
+            "Tile shape (4,) is not broadcastable to the index shape",
+            Some("not-broadcastable"),
+        ),
+        (
+            "Invalid argument \"index\" of load(): Index size 1 does not match the array rank 2",
+            Some("rank-mismatch"),
+        ),
+        (
+            "Expected an integer constant, but given value is not constant",
+            Some("constant-expected"),
+        ),
+        (
+            "Result tile shape must be power of 2, got: (96,)",
+            Some("power-of-two"),
+        ),
+        ("Unsupported syntax", Some("unsupported-syntax")),
+        (
+            "tileiras took longer than 300 s",
+            Some("hang-while-compiling"),
+        ),
+        (
+            "Return code 5: failed to compile Tile IR program",
+            Some("return-code-5"),
+        ),
+        // Each has a word by which some symptom is looked for.
+        ("Undefined variable nan_mask used", None),
+        ("No such attribute 'stack' for object of type Module", None),
+        ("No such attribute 'fma' for object of type Tile", None),
+        ("Cannot call an object of type no_tma_load", None),
+    ] {
+        let found = of_compile(message).map(|symptom| symptom.name);
+        assert_eq!(found, expected, "{message}");
+    }
 }
 
 #[test]

@@ -133,6 +133,17 @@ impl Managed {
         done
     }
 
+    /// Removes what an installation left that was killed. Does nothing while one goes on.
+    pub fn remove_unfinished(&self) {
+        let lock = self.folder.parent().map(|parent| parent.join(".lock"));
+        let Some(Ok(lock)) = lock.map(File::open) else {
+            return;
+        };
+        if lock.try_lock().is_ok() && !self.folder.join(COMPLETE).exists() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
     fn install_locked(
         &self,
         python: &Path,

@@ -43,6 +43,11 @@ impl CompiledFile {
         self.shown.kernels(&self.analyzed.model)
     }
 
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        self.analyzed.text.as_str()
+    }
+
     fn known(&self, kernel: &Kernel) -> Option<CompiledKernel<'_>> {
         let is_it = |known: &CompiledKernel<'_>| {
             (&known.kernel.qualified, known.kernel.ordinal) == (&kernel.qualified, kernel.ordinal)

@@ -1,4 +1,5 @@
-//! What a place means: the kernel card, a space's counts, an op, or a word of cuTile's vocabulary.
+//! What a place means: the kernel card, a space's counts, an op, or a word of cuTile's vocabulary; and
+//! what a compile error there comes from.
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::views::card::{CardFacts, markdown};
@@ -26,12 +27,27 @@ impl Engine {
     /// The hover at a byte offset.
     pub fn hover(&self, doc: &DocId, offset: usize) -> Option<HoverText> {
         let file = self.shared.file(doc)?;
-        let Some(thing) = self.shared.thing_at(&file, offset) else {
-            return self.explained(&file, offset);
+        let meaning = self.meaning(&file, offset);
+        let Some(error) = self.shared.compile_error_at(doc, offset) else {
+            return meaning;
+        };
+        let (span, markdown) = match meaning {
+            Some(meaning) => (
+                meaning.span,
+                format!("{}\n\n---\n\n{}", error.markdown, meaning.markdown),
+            ),
+            None => (error.span, error.markdown),
+        };
+        Some(HoverText { span, markdown })
+    }
+
+    fn meaning(&self, file: &FileView, offset: usize) -> Option<HoverText> {
+        let Some(thing) = self.shared.thing_at(file, offset) else {
+            return self.explained(file, offset);
         };
         let (span, markdown) = match thing {
             Thing::Kernels(_, kernels) if kernels.is_empty() => {
-                return self.explained(&file, offset);
+                return self.explained(file, offset);
             }
             Thing::Kernels(span, kernels) => {
                 let mut cards: Vec<String> = kernels
@@ -44,7 +60,7 @@ impl Engine {
                 }
                 (span, cards.join("\n---\n\n"))
             }
-            Thing::Spaces(_, spaces) if spaces.is_empty() => return self.explained(&file, offset),
+            Thing::Spaces(_, spaces) if spaces.is_empty() => return self.explained(file, offset),
             Thing::Spaces(span, spaces) => {
                 let lines: Vec<String> = spaces
                     .iter()
@@ -64,7 +80,7 @@ impl Engine {
                     .collect();
                 (span, lines.join("\n\n"))
             }
-            Thing::Registration(span, number) => (span, self.registration(&file, number)),
+            Thing::Registration(span, number) => (span, self.registration(file, number)),
         };
         Some(HoverText { span, markdown })
     }

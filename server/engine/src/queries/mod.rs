@@ -1,5 +1,6 @@
 //! The questions an editor asks, one file each. Answers are plain data with places in bytes.
 
+mod compile_error;
 mod definition;
 mod failures;
 mod hover;

@@ -1,4 +1,4 @@
-//! `tileperf perf VERB` as a child of the server.
+//! `tileperf perf VERB`, and other commands, as a child of the server.
 //!
 //! A child is this very program, so that a run behaves the same wherever it is started. It gets the
 //! settings that are in force here, which may be the editor's. It ends with the server, unless
@@ -28,9 +28,9 @@ const CANNOT: i32 = 2;
 /// What the command line puts before its reason.
 const PREFIX: &str = "tileperf: ";
 /// A short verb that takes longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The kernels whose runs were started here and have not ended.
+/// The kernels whose runs were started here and have not ended, and an installation.
 #[derive(Debug)]
 pub(in crate::lsp) struct Children {
     running: Mutex<HashSet<OsString>>,
@@ -46,7 +46,8 @@ impl Children {
         }
     }
 
-    fn running(&self) -> MutexGuard<'_, HashSet<OsString>> {
+    /// What was started here and has not ended.
+    pub(super) fn running(&self) -> MutexGuard<'_, HashSet<OsString>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -193,6 +194,17 @@ fn command(desk: &Desk, subject: &Subject, verb: &str, arguments: Vec<OsString>)
         .current_dir(folder)
 }
 
+/// `tileperf COMMAND` for the workspace's first folder, with the settings in force.
+pub(super) fn for_workspace(desk: &Desk, command: &[&str]) -> Guarded {
+    let root = desk.root();
+    Guarded::new(program())
+        .args(command)
+        .arg("--exactly")
+        .arg(&root)
+        .args(settings(desk))
+        .current_dir(root)
+}
+
 /// This program. An update may have replaced its file; the link in /proc leads to what runs.
 fn program() -> PathBuf {
     match std::env::current_exe() {
@@ -224,7 +236,7 @@ fn settings(desk: &Desk) -> Vec<OsString> {
 
 /// Why a command could not do its work; nothing if it could, whatever came of it, or if the user
 /// cancelled.
-fn reason(report: &Report) -> Option<String> {
+pub(super) fn reason(report: &Report) -> Option<String> {
     match &report.ended {
         Ended::Exited { code: CANNOT } => said(&report.stderr.to_text()),
         Ended::Exited { .. } | Ended::Cancelled => None,
@@ -243,7 +255,14 @@ fn said(output: &str) -> Option<String> {
     (reason != "cancelled" && !reason.is_empty()).then(|| reason.to_owned())
 }
 
-fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> std::result::Result<(), Refusal> {
+/// Starts a thread.
+///
+/// # Errors
+/// The system refuses one.
+pub(super) fn thread(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> std::result::Result<(), Refusal> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)

@@ -1,5 +1,5 @@
-//! The commands of `workspace/executeCommand`, one file each: a check of the whole workspace, and the
-//! experiment loop's verbs.
+//! The commands of `workspace/executeCommand`, one file each: a check of the whole workspace, the doctor,
+//! the compiler's installation, and the experiment loop's verbs.
 //!
 //! A command that runs the project's code starts `tileperf perf VERB` as a child and answers at once;
 //! what becomes of it shows through the journal, as for a run that was started in a terminal. The
@@ -11,7 +11,9 @@ mod attach;
 mod baseline;
 mod check_workspace;
 mod child;
+mod doctor;
 mod finish;
+mod install_toolchain;
 mod report;
 mod resume;
 mod run_iteration;
@@ -28,20 +30,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tileperf_engine::Engine;
 use tokio::sync::watch;
+use tower_lsp::Client;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
-use tower_lsp::ls_types::{Position, Uri};
+use tower_lsp::ls_types::{MessageType, Position, Uri};
 
 use super::convert::Converter;
 use super::pool;
 use super::progress::Progress;
 use super::publish::Publisher;
+use super::questions::Questions;
 use super::server::Server;
 
 pub(super) use child::Children;
+pub(super) use install_toolchain::offer_help;
 
 /// Every command, as `initialize` lists them.
-pub(super) const NAMES: [&str; 12] = [
+pub(super) const NAMES: [&str; 14] = [
     "tileperf.checkWorkspace",
+    "tileperf.doctor",
+    "tileperf.installToolchain",
     super::session::RUN_ITERATION,
     "tileperf.perf.setup",
     "tileperf.perf.baseline",
@@ -128,6 +135,10 @@ pub(super) struct Desk {
     convert: Option<Converter>,
     children: Arc<Children>,
     progress: Progress,
+    questions: Questions,
+    client: Client,
+    /// The client can be told to open a document.
+    shows_documents: bool,
     /// For a client that diagnostics are pushed to.
     publisher: Option<Arc<Publisher>>,
     /// For one that asks: something is wrong in another file, or no more.
@@ -142,11 +153,29 @@ impl Desk {
             convert: server.converter(),
             children: Arc::clone(&server.children),
             progress: server.progress.clone(),
+            questions: server.questions.clone(),
+            client: server.client.clone(),
+            shows_documents: (server.session()).is_some_and(|session| session.shows_documents),
             publisher: (server.session())
                 .is_some_and(|session| !session.pulls_diagnostics)
                 .then(|| Arc::clone(&server.publisher)),
             news: Arc::clone(&server.failing),
         }
+    }
+
+    /// Shows a message. May be called from any thread; does not wait on the runtime's.
+    fn tell(&self, kind: MessageType, text: impl std::fmt::Display) {
+        let (client, text) = (self.client.clone(), format!("tileperf: {text}"));
+        let told = async move { client.show_message(kind, text).await };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(told)),
+            Err(_) => futures::executor::block_on(told),
+        }
+    }
+
+    /// The folder whose Python counts; where none is open, one without a Python of its own.
+    fn root(&self) -> PathBuf {
+        self.engine.root().unwrap_or_else(|| PathBuf::from("/"))
     }
 
     /// Refuses to start anything of a workspace that the user does not trust.
@@ -169,6 +198,8 @@ pub(super) async fn run(desk: Desk, command: &str, arguments: Vec<Value>) -> Res
     let answer = match command {
         super::session::RUN_ITERATION => run_iteration::run(desk, argument).await,
         "tileperf.checkWorkspace" => check_workspace::run(desk).await,
+        "tileperf.doctor" => return value(doctor::run(desk).await?),
+        "tileperf.installToolchain" => install_toolchain::run(desk).await,
         "tileperf.perf.setup" => setup::run(desk, argument).await,
         "tileperf.perf.baseline" => baseline::run(desk, argument).await,
         "tileperf.perf.status" => status::run(desk, argument).await,
@@ -181,7 +212,11 @@ pub(super) async fn run(desk: Desk, command: &str, arguments: Vec<Value>) -> Res
         "tileperf.perf.report" => report::run(desk, argument).await,
         unknown => return Err(Error::invalid_params(format!("no command {unknown}"))),
     };
-    serde_json::to_value(answer?).map_err(|_| Error::internal_error())
+    value(answer?)
+}
+
+fn value(answer: impl Serialize) -> Result<Value> {
+    serde_json::to_value(answer).map_err(|_| Error::internal_error())
 }
 
 fn parse(arguments: Vec<Value>) -> Result<Argument> {

@@ -40,6 +40,27 @@ pub fn recognise(text: &str) -> Vec<&'static Symptom> {
     found.into_iter().map(|(_, symptom)| symptom).collect()
 }
 
+/// Those that the message of a compile can show. Others have words as signs that a search for help is
+/// known by, and a message may have for another reason.
+const OF_COMPILES: [&str; 10] = [
+    "return-code-5",
+    "tileiras-not-found",
+    "mixed-releases",
+    "hang-while-compiling",
+    "rank-mismatch",
+    "not-broadcastable",
+    "power-of-two",
+    "constant-expected",
+    "unsupported-syntax",
+    "shared-memory",
+];
+
+/// The symptom that a compiler's message shows.
+#[must_use]
+pub fn of_compile(message: &str) -> Option<&'static Symptom> {
+    (recognise(message).into_iter()).find(|symptom| OF_COMPILES.contains(&symptom.name))
+}
+
 /// The symptoms that somebody means: by name, else those that the text shows as an error would, else
 /// those with all of its words in name or title.
 #[must_use]

@@ -1,0 +1,125 @@
+--- What the compiler makes of kernels, with the real server and the real compiler, and the doctor.
+local plant = require('plant')
+local tap = require('tap')
+local view = require('view')
+
+local here = vim.env.TILEPERF_E2E
+local workspace = here .. '/workspace'
+local ops = workspace .. '/src/demo/ops/cutile/'
+
+--- Milliseconds: the first compile starts Python, and tileiras takes seconds.
+local COMPILING = 120000
+
+vim.o.lines = 140
+vim.o.columns = 160
+
+---@param file string
+---@return integer buffer
+local function open(file)
+  vim.cmd.edit(vim.fn.fnameescape(file))
+  return vim.api.nvim_get_current_buf()
+end
+
+---@param buffer integer
+---@param line string
+---@return string hints behind the line with this text
+local function hints(buffer, line)
+  local row = view.locate(buffer, line, line)
+  return view.virtual_text(buffer, 'inlayhint')[row] or ''
+end
+
+---@param context string
+---@param text string
+---@return string what the hover there says
+local function hover(context, text)
+  local row, column = view.locate(0, context, text)
+  vim.api.nvim_win_set_cursor(0, { row + 1, column })
+  vim.lsp.buf.hover()
+  local lines = tap.wait('hover opens over ' .. text, view.float) or {}
+  view.close_floats()
+  return (table.concat(lines, '\n'):gsub('\\', ''))
+end
+
+---@param name string
+---@param lines string[]
+local function keep(name, lines)
+  vim.fn.writefile(lines, here .. '/out/' .. name)
+end
+
+local function accesses()
+  local buffer = open(ops .. 'matmul.py')
+  for line, pattern in pairs({
+    ['left = ct.load('] = 'TMA %d+x%d+',
+    ['total = ct.mma('] = 'tensor core SM90 64x128x16',
+    ['ct.store(c, index'] = 'TMA %d+x%d+',
+  }) do
+    tap.wait('what was compiled stands behind ' .. line, function()
+      return hints(buffer, line):find(pattern)
+    end, function()
+      return { view.virtual_text(buffer, 'inlayhint'), vim.fn.execute('messages') }
+    end, COMPILING)
+  end
+  tap.wait('the lens says what a block takes', function()
+    return vim.iter(pairs(view.lenses(buffer))):any(function(_, text)
+      return text:find('sm_90: %d+ regs, no stack, [%d.]+ KiB shared, %d+ threads') ~= nil
+    end)
+  end, function()
+    return view.lenses(buffer)
+  end)
+  local text = hover('total = ct.mma(', 'mma')
+  tap.ok(text:lower():find('tensor core', 1, true), "the hover has the compiler's words", text)
+end
+
+local function refused()
+  local buffer = open(workspace .. plant.refused.name)
+  local one = tap.wait("what does not compile has a diagnostic with cuTile's message", function()
+    return vim.iter(vim.diagnostic.get(buffer)):find(function(diagnostic)
+      return diagnostic.code == 'TP501' and diagnostic.message:find('not broadcastable', 1, true)
+    end)
+  end, function()
+    return vim.diagnostic.get(buffer)
+  end, COMPILING)
+  if not one then
+    return
+  end
+  local row = view.locate(buffer, 'return tile + ct.zeros(', 'tile')
+  tap.equal(one.lnum, row, 'where the compiler points')
+  local text = hover('return tile + ct.zeros(', 'tile + ')
+  tap.ok(
+    text:find('tileperf explain not-broadcastable', 1, true),
+    'the hover says where such errors come from',
+    text
+  )
+end
+
+local function doctor()
+  vim.cmd('TileperfDoctor')
+  local lines
+  tap.wait('the doctor lists what there is', function()
+    lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+    return table.concat(lines, '\n'):find('✓ cuda-tile: 1.7.0', 1, true)
+  end, function()
+    return lines
+  end)
+  keep('TileperfDoctor.txt', lines)
+  vim.cmd('close')
+
+  vim.cmd('checkhealth tileperf')
+  local buffer = vim.api.nvim_get_current_buf()
+  tap.wait('and so does :checkhealth', function()
+    lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+    return table.concat(lines, '\n'):find('cuda-tile: 1.7.0', 1, true)
+  end, function()
+    return lines
+  end)
+  keep('checkhealth.txt', lines)
+  vim.cmd('bwipeout!')
+end
+
+plant.write_refused(workspace)
+
+tap.run({
+  { 'accesses', accesses },
+  { 'refused', refused },
+  { 'doctor', doctor },
+})

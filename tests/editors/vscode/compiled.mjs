@@ -1,0 +1,276 @@
+// What the compiler makes of kernels, as the window shows it, with the real compiler; the doctor; and
+// how the compiler is installed where there is none.
+
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Source } from "./source.mjs";
+import { check, until } from "./until.mjs";
+
+const FOLDER = "src/demo/ops/cutile";
+/** The first compile of a window starts Python, and tileiras takes seconds. */
+const COMPILING = { limit: 120_000 };
+
+/** A helper that makes two shapes meet which do not go together. Only the compiler sees it. */
+const WIDEN = `"""Adds a row to each row of a matrix."""
+
+import cuda.tile as ct
+
+
+def widened(tile):
+    """The tile, and half a row of zeros."""
+    return tile + ct.zeros((1, 48 - 16), ct.float32)
+
+
+@ct.kernel
+def widen_kernel(x, out):
+    """\`out = x + 0\`, a row of 64 for each block."""
+    row = ct.bid(0)
+    tile = ct.load(x, index=(row, 0), shape=(1, 64), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(out, index=(row, 0), tile=widened(ct.astype(tile, ct.float32)))
+`;
+
+/** Puts a kernel that does not compile into `workspace`. */
+export function plantRefused(workspace) {
+  writeFileSync(join(workspace, FOLDER, "widen.py"), WIDEN);
+}
+
+/**
+ * A Python without packages in `folder`. What it installs is what `real`, an interpreter of a virtual
+ * environment, has: it links to it, after some time.
+ * @returns {string} the interpreter
+ */
+export function pythonWithout(folder, real) {
+  const environment = dirname(dirname(real));
+  const python = join(folder, "bin", "python");
+  mkdirSync(dirname(python), { recursive: true });
+  writeFileSync(join(folder, "pyvenv.cfg"), "home = /usr/bin\nversion = 3.12.0\n");
+  writeFileSync(
+    python,
+    `#!/bin/sh
+set -e
+case "$1 $2" in
+"-c "*) echo 3.12 ;;
+"-m venv")
+  mkdir -p "$4/bin"
+  cp "$0" "$4/bin/python"
+  ;;
+"-m pip")
+  made=$(dirname "$(dirname "$0")")
+  echo "Collecting cuda-tile"
+  sleep 3
+  cp "${environment}/pyvenv.cfg" "$made/pyvenv.cfg"
+  ln -s "${environment}/lib" "$made/lib"
+  ln -sf "${environment}/bin/python" "$made/bin/python"
+  ;;
+esac
+`,
+  );
+  chmodSync(python, 0o755);
+  return python;
+}
+
+/** @param {string} workspace that `plantRefused` has been to */
+export function compiledChecks(workspace) {
+  const matmul = new Source(workspace, `${FOLDER}/matmul.py`);
+  const softmax = new Source(workspace, `${FOLDER}/softmax.py`);
+  const refused = new Source(workspace, `${FOLDER}/widen.py`);
+  const mma = matmul.place("total = ct.mma(", "mma");
+
+  return [
+    [
+      "what was compiled stands behind each load, store and multiplication",
+      async (w) => {
+        await w.open(matmul.path, mma);
+        await drawn(w, /left = ct\.load\(.*TMA \d+x\d+/);
+        await drawn(w, /total = ct\.mma\(.*tensor core SM90 64x128x16/);
+        await drawn(w, /ct\.store\(.*TMA \d+x\d+/);
+      },
+    ],
+    [
+      "a lens says what a block takes",
+      async (w) => {
+        await w.open(matmul.path, mma);
+        await lens(w, /sm_90: \d+ regs, no stack, [\d.]+ KiB shared, \d+ threads/);
+      },
+    ],
+    [
+      "a load that does not use TMA says why",
+      async (w) => {
+        await w.open(softmax.path, softmax.place("def softmax_kernel("));
+        // VS Code cuts hints after 43 characters.
+        await drawn(w, /tile = ct\.load\(.*plain load: TMA only supports/);
+      },
+    ],
+    [
+      "the hover over the multiplication has the compiler's words and the signature",
+      async (w) => {
+        await w.open(matmul.path, mma);
+        const text = await w.hoverAtCursor("a hover over ct.mma");
+        check(/tensor core/i.test(text), `the hover does not speak of tensor cores: "${text}"`);
+        check(text.includes("sm_90"), `the hover names no architecture: "${text}"`);
+      },
+    ],
+    [
+      "a compile error is a problem, and its hover says where such errors come from",
+      async (w) => {
+        const at = refused.place("tile=widened(", "widened");
+        await w.open(refused.path, at);
+        await w.command("Problems: Focus on Problems View");
+        let seen = [];
+        await until(
+          "cuTile's message among the problems",
+          async () => {
+            seen = await w.problems();
+            return seen.some(({ text }) => /not broadcastable.*tileperfTP501/.test(text));
+          },
+          { ...COMPILING, seen: () => seen },
+        );
+        const marked = refused.place("return tile + ct.zeros(", "tile + ct");
+        await w.open(refused.path, marked);
+        const text = await w.hoverAtCursor("a hover over the error");
+        check(
+          text.includes("Shapes are not broadcastable") && text.includes("keepdims=True"),
+          `the hover does not explain the error: "${text}"`,
+        );
+        check(
+          text.includes("tileperf explain not-broadcastable"),
+          `it names no symptom: "${text}"`,
+        );
+      },
+    ],
+    [
+      "the doctor lists what there is",
+      async (w) => {
+        const text = await doctor(w, /• GPU: |✓ GPU: /);
+        check(/✓ cuda-tile: 1\.7\.0/.test(text), `it does not see cuda-tile:\n${text}`);
+        check(/✓ tileiras: /.test(text), `it does not see tileiras:\n${text}`);
+      },
+    ],
+  ];
+}
+
+/**
+ * In a window whose Python has no cuda-tile.
+ * @param {string} cache tileperf's cache folder, empty at first
+ */
+export function installChecks(workspace, cache) {
+  const matmul = new Source(workspace, `${FOLDER}/matmul.py`);
+  const mma = matmul.place("total = ct.mma(", "mma");
+
+  return [
+    [
+      "where there is no compiler, a message says so and offers help",
+      async (w) => {
+        await w.open(matmul.path, mma);
+        await notified(w, /Install….*Doctor.*kernels are not compiled: .* has no cuda-tile/s);
+      },
+    ],
+    [
+      "its button opens the doctor, which names the cure",
+      async (w) => {
+        await press(w, "Doctor");
+        await until(
+          "the doctor's text",
+          async () => (await w.where()).startsWith("doctor.md") && /✗/.test(await w.text()),
+          { seen: () => w.text() },
+        );
+        const text = await w.text();
+        check(/✗ cuda-tile: not installed/.test(text), `it misses cuda-tile:\n${text}`);
+        check(/→ .*tileperf toolchain install/.test(text), `it names no cure:\n${text}`);
+      },
+    ],
+    [
+      "the command asks before anything is downloaded, and takes no for an answer",
+      async (w) => {
+        await w.command("tileperf: Install Compiler Toolchain");
+        await notified(
+          w,
+          /2 GB are downloaded .* into .*toolchain.*Nothing of the project changes/s,
+        );
+        await press(w, "Not now");
+        check(!existsSync(join(cache, "toolchain")), "something was installed all the same");
+      },
+    ],
+    [
+      "at a yes the compiler is installed, with progress, and kernels are compiled",
+      async (w) => {
+        await w.open(matmul.path, mma);
+        await w.command("tileperf: Install Compiler Toolchain");
+        await notified(w, /2 GB are downloaded/);
+        await press(w, "Install");
+        await notified(w, /cuTile and its compiler are installed/);
+        await drawn(w, /total = ct\.mma\(.*tensor core SM90 64x128x16/);
+        await lens(w, /sm_90: \d+ regs/);
+      },
+    ],
+    [
+      "asked again, it says that it is there",
+      async (w) => {
+        await w.command("tileperf: Install Compiler Toolchain");
+        await notified(w, /is installed in .*toolchain/);
+      },
+    ],
+  ];
+}
+
+/** Runs the doctor and returns its text, once it matches. */
+async function doctor(w, pattern) {
+  let text = "";
+  await w.command("tileperf: Doctor");
+  await until(
+    `the doctor's text with ${pattern}`,
+    async () => {
+      text = (await w.where()).startsWith("tileperf doctor.md") ? await w.text() : "";
+      return pattern.test(text);
+    },
+    { seen: () => text },
+  );
+  return text;
+}
+
+async function drawn(w, pattern) {
+  let seen = [];
+  await until(
+    `a line that is drawn as ${pattern}`,
+    async () => {
+      seen = (await w.drawnLines()).map(({ text }) => text);
+      return seen.some((text) => pattern.test(text));
+    },
+    { ...COMPILING, seen: () => seen },
+  );
+}
+
+async function lens(w, pattern) {
+  let seen = [];
+  await until(
+    `a lens that matches ${pattern}`,
+    async () => {
+      seen = (await w.lenses()).map(({ text }) => text);
+      return seen.some((text) => pattern.test(text));
+    },
+    { ...COMPILING, seen: () => seen },
+  );
+}
+
+async function notified(w, pattern) {
+  let seen = [];
+  await until(
+    `a notification that matches ${pattern}`,
+    async () => {
+      seen = await w.notifications();
+      return seen.some((text) => pattern.test(text));
+    },
+    { seen: () => seen },
+  );
+}
+
+/** Presses a button of a notification, which may have been put away by now. */
+async function press(w, title) {
+  const button = w.page
+    .locator(".notification-list-item .monaco-button", { hasText: new RegExp(`^${title}$`) })
+    .first();
+  if (!(await button.isVisible())) {
+    await w.command("Notifications: Show Notifications");
+  }
+  await button.click();
+}
