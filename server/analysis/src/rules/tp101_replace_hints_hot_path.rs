@@ -202,14 +202,19 @@ mod tests {
         // Somebody else reads the cache.
         let shared = format!("{marked}\n\ndef look(key):\n    return _tuned[key]\n");
         let (_, found) = bad(&RULE, &with(&shared));
-        assert_eq!(found[0].fixes[0].title, "Keep the remade kernel by its hints");
+        assert_eq!(
+            found[0].fixes[0].title,
+            "Keep the remade kernel by its hints"
+        );
     }
 
     #[test]
     fn other_line_ends_and_indentation_are_kept() {
         let code = "def run(x, s, cfg):\n\tkernel = scale.replace_hints(\n\t\toccupancy=cfg.o)  # TP101\n\tct.launch(s, (1,), kernel, (x, x, 8))\n";
         let fixed = "_scale_by_hints = {}\n\n\ndef run(x, s, cfg):\n\tif cfg.o not in _scale_by_hints:\n\t    _scale_by_hints[cfg.o] = scale.replace_hints(\n\t    \toccupancy=cfg.o)\n\tkernel = _scale_by_hints[cfg.o]\n\tct.launch(s, (1,), kernel, (x, x, 8))\n";
-        let marked = code.replace("  # TP101", "").replace("replace_hints(\n", "replace_hints(  # TP101\n");
+        let marked = code
+            .replace("  # TP101", "")
+            .replace("replace_hints(\n", "replace_hints(  # TP101\n");
         fixes(&RULE, &with(&marked), &with(fixed));
         let (text, found) = bad(&RULE, &with(&marked).replace('\n', "\r\n"));
         let changed = crate::rewrite::apply(&text, &found[0].fixes[0].edits);
@@ -238,10 +243,18 @@ mod tests {
 
     #[test]
     fn other_tests_are_no_cache() {
-        for test in ["force or x.numel() > 4", "force", "x in (1, 2)", "force and key"] {
-            bad(&RULE, &with(&format!(
-                "def run(x, s, key, force):\n    if {test}:\n        tuned = scale.replace_hints(occupancy=x)  # TP101\n    ct.launch(s, (1,), tuned, (x, x, 8))\n"
-            )));
+        for test in [
+            "force or x.numel() > 4",
+            "force",
+            "x in (1, 2)",
+            "force and key",
+        ] {
+            bad(
+                &RULE,
+                &with(&format!(
+                    "def run(x, s, key, force):\n    if {test}:\n        tuned = scale.replace_hints(occupancy=x)  # TP101\n    ct.launch(s, (1,), tuned, (x, x, 8))\n"
+                )),
+            );
         }
     }
 
@@ -257,18 +270,49 @@ mod tests {
             "    if force or key not in cache:\n        cache[key] = scale.replace_hints(occupancy=2)\n    tuned = cache[key]\n",
             "    if not force and key in cache:\n        tuned = cache[key]\n    else:\n        tuned = scale.replace_hints(occupancy=2)\n",
         ] {
-            good(&RULE, &with(&format!("cache = {{}}\n\n\ndef run(x, s, key):\n{body}{launch}")));
+            good(
+                &RULE,
+                &with(&format!(
+                    "cache = {{}}\n\n\ndef run(x, s, key):\n{body}{launch}"
+                )),
+            );
         }
-        good(&RULE, &with("tuned = scale.replace_hints(occupancy=2)\n\n\ndef run(x, s):\n    ct.launch(s, (1,), tuned, (x, x, 8))\n"));
+        good(
+            &RULE,
+            &with(
+                "tuned = scale.replace_hints(occupancy=2)\n\n\ndef run(x, s):\n    ct.launch(s, (1,), tuned, (x, x, 8))\n",
+            ),
+        );
         for memo in ["functools.cache", "functools.lru_cache(maxsize=None)"] {
-            good(&RULE, &with(&format!("@{memo}\ndef tuned(o):\n    return scale.replace_hints(occupancy=o)\n")));
+            good(
+                &RULE,
+                &with(&format!(
+                    "@{memo}\ndef tuned(o):\n    return scale.replace_hints(occupancy=o)\n"
+                )),
+            );
         }
-        good(&RULE, &with("def test_it(x, s):\n    ct.launch(s, (1,), scale.replace_hints(occupancy=2), (x, x, 8))\n"));
+        good(
+            &RULE,
+            &with(
+                "def test_it(x, s):\n    ct.launch(s, (1,), scale.replace_hints(occupancy=2), (x, x, 8))\n",
+            ),
+        );
         // The only caller asks first.
-        good(&RULE, &with("cache = {}\n\n\ndef remake(o):\n    return scale.replace_hints(occupancy=o)\n\n\n\
-            def run(x, s, key):\n    if key not in cache:\n        cache[key] = remake(key)\n    ct.launch(s, (1,), cache[key], (x, x, 8))\n"));
-        good(&RULE, &with("def run(x):\n    return x.replace('a', 'b')\n"));
+        good(
+            &RULE,
+            &with(
+                "cache = {}\n\n\ndef remake(o):\n    return scale.replace_hints(occupancy=o)\n\n\n\
+            def run(x, s, key):\n    if key not in cache:\n        cache[key] = remake(key)\n    ct.launch(s, (1,), cache[key], (x, x, 8))\n",
+            ),
+        );
+        good(
+            &RULE,
+            &with("def run(x):\n    return x.replace('a', 'b')\n"),
+        );
         // A copy with a cache of its own, no other hints.
-        good(&RULE, &with("def fresh():\n    return ct.kernel(scale._pyfunc)\n"));
+        good(
+            &RULE,
+            &with("def fresh():\n    return ct.kernel(scale._pyfunc)\n"),
+        );
     }
 }

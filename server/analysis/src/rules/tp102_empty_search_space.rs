@@ -189,7 +189,10 @@ fn report_may(
 ) {
     let vague = |c: &SpaceCount| {
         (c.why.iter()).any(|n| {
-            matches!(n, Note::UnknownFilter(_) | Note::UnknownLength(_) | Note::TooMuch)
+            matches!(
+                n,
+                Note::UnknownFilter(_) | Note::UnknownLength(_) | Note::TooMuch
+            )
         })
     };
     let found = counts.iter().find(|(_, c)| c.reached && c.empty.is_some());
@@ -247,9 +250,9 @@ fn calls_unknown(test: &Expr) -> bool {
     let mut found = false;
     test.walk(&mut |e| {
         if let ExprKind::Call { func, .. } = &e.kind {
-            found |= !func.name().is_some_and(|n| {
-                matches!(n.as_str(), "min" | "max" | "len" | "abs" | "int")
-            });
+            found |= !func
+                .name()
+                .is_some_and(|n| matches!(n.as_str(), "min" | "max" | "len" | "abs" | "int"));
         }
     });
     found
@@ -267,9 +270,9 @@ fn is_checked(search: &SearchCall<'_>) -> bool {
     walk(search.body(), &mut |_, place| {
         found |= place.stmt().is_some_and(|s| match &s.kind {
             StmtKind::Assert { test, .. } => about(test),
-            StmtKind::If { branches, .. } => {
-                branches.iter().any(|(test, body)| about(test) && raises(body))
-            }
+            StmtKind::If { branches, .. } => branches
+                .iter()
+                .any(|(test, body)| about(test) && raises(body)),
             _ => false,
         });
     });
@@ -295,11 +298,19 @@ fn is_guarded(call: &SearchCall<'_>) -> bool {
     let Some(given) = call.arg(Given::Space) else {
         return true;
     };
-    let has_or = |e: &Expr| matches!(e.kind, ExprKind::Logical { .. } | ExprKind::Conditional { .. });
+    let has_or = |e: &Expr| {
+        matches!(
+            e.kind,
+            ExprKind::Logical { .. } | ExprKind::Conditional { .. }
+        )
+    };
     if has_or(given) || has_or(call.follow(given)) {
         return true;
     }
-    let Some(name) = given.name().or_else(|| bare_space(call).and_then(Expr::name)) else {
+    let Some(name) = given
+        .name()
+        .or_else(|| bare_space(call).and_then(Expr::name))
+    else {
         return in_try(call);
     };
     call.values(name).len() > 1 || is_asked(call, name) || in_try(call)
@@ -315,7 +326,9 @@ fn is_asked(call: &SearchCall<'_>, name: &SmolStr) -> bool {
             ExprKind::Logical { left, right, .. } => bare(left) || bare(right),
             ExprKind::Conditional { test, .. } => bare(test),
             ExprKind::Call { func, args } => {
-                (func.name().is_some_and(|n| matches!(n.as_str(), "len" | "bool" | "any")))
+                (func
+                    .name()
+                    .is_some_and(|n| matches!(n.as_str(), "len" | "bool" | "any")))
                     && args.first().is_some_and(|a| bare(&a.value))
             }
             _ => false,
@@ -333,7 +346,8 @@ fn in_try(call: &SearchCall<'_>) -> bool {
     let mut found = false;
     walk(call.body(), &mut |expr, place| {
         if expr.span == call.call.span {
-            found |= (place.path.iter()).any(|s| matches!(&s.kind, StmtKind::Try { handlers, .. } if !handlers.is_empty()));
+            found |= (place.path.iter())
+                .any(|s| matches!(&s.kind, StmtKind::Try { handlers, .. } if !handlers.is_empty()));
         }
     });
     found

@@ -179,7 +179,9 @@ impl<'a> Overwrite<'a> {
             if !device.body.stored.contains(&param.name) {
                 continue;
             }
-            let Some(tensor) = live(call, arg) else { continue };
+            let Some(tensor) = live(call, arg) else {
+                continue;
+            };
             let reads = |name: &str, arg: &Expr| {
                 device.body.loaded.contains(name) && live(call, arg) == Some(tensor)
             };
@@ -215,7 +217,10 @@ impl<'a> Overwrite<'a> {
             ),
         );
         if let Some(edits) = edits {
-            described.review_fix(format!("Search into a scratch copy of `{}`", self.tensor), edits);
+            described.review_fix(
+                format!("Search into a scratch copy of `{}`", self.tensor),
+                edits,
+            );
         }
     }
 
@@ -241,8 +246,8 @@ impl<'a> Overwrite<'a> {
         } else {
             format!("{}.clone()", self.tensor)
         };
-        let mut edits = Edits::new(call.file.text)
-            .lines_before(stmt, &[&format!("{name} = {value}")]);
+        let mut edits =
+            Edits::new(call.file.text).lines_before(stmt, &[&format!("{name} = {value}")]);
         for arg in &self.written {
             // Through another local name there is nothing to replace here.
             let mut place = None;
@@ -269,7 +274,10 @@ fn statement(call: &SearchCall<'_>) -> Option<u32> {
     let stmt = found?;
     if !matches!(
         stmt.kind,
-        StmtKind::Assign { .. } | StmtKind::Expr(_) | StmtKind::Return(_) | StmtKind::AnnAssign { .. }
+        StmtKind::Assign { .. }
+            | StmtKind::Expr(_)
+            | StmtKind::Return(_)
+            | StmtKind::AnnAssign { .. }
     ) {
         return None;
     }

@@ -207,7 +207,10 @@ impl<'a> Look<'_, 'a> {
             }
             let functions = self.call.functions(name);
             let (_, def) = functions.first()?;
-            let needs = def.params.iter().any(|p| p.default.is_none() && p.stars == 0);
+            let needs = def
+                .params
+                .iter()
+                .any(|p| p.default.is_none() && p.stars == 0);
             if functions.len() > 1 || needs {
                 return None;
             }
@@ -279,23 +282,50 @@ mod tests {
         from types import SimpleNamespace as C\n\n";
 
     fn tuned(before: &str, space: &str) -> String {
-        format!("{HEAD}{before}\ndef tune(s, g, k, a):\n    return exhaustive_search({space}, s, g, k, a)")
+        format!(
+            "{HEAD}{before}\ndef tune(s, g, k, a):\n    return exhaustive_search({space}, s, g, k, a)"
+        )
     }
 
-    const GENERATOR: &str = "def configs(n=1):\n    for o in (1, 2):\n        yield C(occupancy=o)\n";
+    const GENERATOR: &str =
+        "def configs(n=1):\n    for o in (1, 2):\n        yield C(occupancy=o)\n";
 
     #[test]
     fn whatever_has_no_length() {
         for (before, space, becomes) in [
-            ("", "(C(o=o) for o in (1, 2))", "list((C(o=o) for o in (1, 2)))"),
+            (
+                "",
+                "(C(o=o) for o in (1, 2))",
+                "list((C(o=o) for o in (1, 2)))",
+            ),
             ("", "map(C, (1, 2))", "list(map(C, (1, 2)))"),
-            ("", "itertools.product((1, 2), (3,))", "list(itertools.product((1, 2), (3,)))"),
+            (
+                "",
+                "itertools.product((1, 2), (3,))",
+                "list(itertools.product((1, 2), (3,)))",
+            ),
             (GENERATOR, "configs(3)", "list(configs(3))"),
-            (GENERATOR, "search_space=configs()", "search_space=list(configs())"),
+            (
+                GENERATOR,
+                "search_space=configs()",
+                "search_space=list(configs())",
+            ),
             (GENERATOR, "configs", "list(configs())"),
-            ("def configs():\n    yield from [1, 2]\n", "configs()", "list(configs())"),
-            ("def configs():\n    return (o for o in (1, 2))\n", "configs()", "list(configs())"),
-            (GENERATOR, "configs() if s else [1]", "list(configs()) if s else [1]"),
+            (
+                "def configs():\n    yield from [1, 2]\n",
+                "configs()",
+                "list(configs())",
+            ),
+            (
+                "def configs():\n    return (o for o in (1, 2))\n",
+                "configs()",
+                "list(configs())",
+            ),
+            (
+                GENERATOR,
+                "configs() if s else [1]",
+                "list(configs()) if s else [1]",
+            ),
         ] {
             let mark = |t: String| t + "  # TP104\n";
             let text = mark(tuned(before, space));
@@ -344,12 +374,18 @@ mod tests {
             (GENERATOR, "[c for c in configs()]"),
             (GENERATOR, "[*configs()]"),
             ("def configs():\n    return [C(o=1)]\n", "configs()"),
-            ("def listed(f):\n    return f\n\n@listed\ndef configs():\n    yield 1\n", "configs()"),
+            (
+                "def listed(f):\n    return f\n\n@listed\ndef configs():\n    yield 1\n",
+                "configs()",
+            ),
             ("from elsewhere import configs\n", "configs()"),
             ("from elsewhere import filter\n", "filter([1])"),
             ("", "itertools.tee([1, 2])"),
             ("", "make(o for o in (1, 2))"),
-            ("def configs():\n    yield 1\n\ndef configs():\n    return [1]\n", "configs"),
+            (
+                "def configs():\n    yield 1\n\ndef configs():\n    return [1]\n",
+                "configs",
+            ),
             ("def configs(n):\n    yield n\n", "configs"),
             ("def zip(*a):\n    return [1]\n", "zip([1])"),
             ("", "space"),
@@ -380,9 +416,16 @@ mod tests {
     #[test]
     fn generators_of_other_files_under_another_name() {
         let others = [("spaces", GENERATOR)];
-        for import in ["from spaces import configs", "from spaces import configs as cfgs"] {
+        for import in [
+            "from spaces import configs",
+            "from spaces import configs as cfgs",
+        ] {
             let name = import.rsplit(' ').next().unwrap();
-            bad_beside(&RULE, &others, &(tuned(import, &format!("{name}()")) + "  # TP104\n"));
+            bad_beside(
+                &RULE,
+                &others,
+                &(tuned(import, &format!("{name}()")) + "  # TP104\n"),
+            );
         }
     }
 }

@@ -138,20 +138,38 @@ mod tests {
         from types import SimpleNamespace as C\n\n";
 
     fn searched(before: &str, space: &str) -> String {
-        format!("{HEAD}{before}\ndef tune(s, g, k, a):\n    return exhaustive_search({space}, s, g, k, a)\n")
+        format!(
+            "{HEAD}{before}\ndef tune(s, g, k, a):\n    return exhaustive_search({space}, s, g, k, a)\n"
+        )
     }
 
     #[test]
     fn every_form_of_space() {
         let (_, found) = bad(
             &RULE,
-            &searched("SPACE = [C(m=m, n=n) for m in range(6) for n in range(6)]  # TP105\n", "SPACE"),
+            &searched(
+                "SPACE = [C(m=m, n=n) for m in range(6) for n in range(6)]  # TP105\n",
+                "SPACE",
+            ),
         );
-        assert!(found[0].message.contains("36") && found[0].archs.is_empty(), "{found:?}");
-        bad(&RULE, &searched("def configs():  # TP105\n    return [C(o=o) for o in range(31)]\n", "configs()"));
-        bad(&RULE, &searched(
-            "def configs():  # TP105\n    yield from itertools.product(range(8), range(4))\n", "list(configs())",
-        ));
+        assert!(
+            found[0].message.contains("36") && found[0].archs.is_empty(),
+            "{found:?}"
+        );
+        bad(
+            &RULE,
+            &searched(
+                "def configs():  # TP105\n    return [C(o=o) for o in range(31)]\n",
+                "configs()",
+            ),
+        );
+        bad(
+            &RULE,
+            &searched(
+                "def configs():  # TP105\n    yield from itertools.product(range(8), range(4))\n",
+                "list(configs())",
+            ),
+        );
         let inline = format!(
             "{HEAD}def tune(s, g, k, a):\n    return exhaustive_search([C(o=o) for o in range(31)], s, g, k, a)  # TP105\n"
         );
@@ -174,41 +192,86 @@ mod tests {
 
     #[test]
     fn it_depends() {
-        let (_, found) = bad(&RULE, &searched(
-            "def configs(big):  # TP105\n    if big:\n        yield from range(40)\n    else:\n        yield 1\n",
-            "list(configs(True))",
-        ));
+        let (_, found) = bad(
+            &RULE,
+            &searched(
+                "def configs(big):  # TP105\n    if big:\n        yield from range(40)\n    else:\n        yield 1\n",
+                "list(configs(True))",
+            ),
+        );
         assert!(found[0].message.contains("may have 40"), "{found:?}");
     }
 
     #[test]
     fn filtered_by_an_input() {
-        bad(&RULE, &searched(
-            "def configs(limit):  # TP105\n    for m in range(60):\n        if m <= limit:\n            yield C(m=m)\n",
-            "list(configs(s))",
-        ));
-        let (_, found) = bad(&RULE, &searched(
-            "def configs():  # TP105\n    yield from [C(o=o) for o in range(40)]\n",
-            "[c for c in configs() if c.o <= s]",
-        ));
+        bad(
+            &RULE,
+            &searched(
+                "def configs(limit):  # TP105\n    for m in range(60):\n        if m <= limit:\n            yield C(m=m)\n",
+                "list(configs(s))",
+            ),
+        );
+        let (_, found) = bad(
+            &RULE,
+            &searched(
+                "def configs():  # TP105\n    yield from [C(o=o) for o in range(40)]\n",
+                "[c for c in configs() if c.o <= s]",
+            ),
+        );
         assert!(found[0].message.contains("may have 40"), "{found:?}");
-        bad(&RULE, &searched("SPACE = [C(o=o) for o in range(40)]  # TP105\n", "[c for c in list(SPACE)]"));
+        bad(
+            &RULE,
+            &searched(
+                "SPACE = [C(o=o) for o in range(40)]  # TP105\n",
+                "[c for c in list(SPACE)]",
+            ),
+        );
     }
 
     #[test]
     fn small_ones() {
-        good(&RULE, &searched("SPACE = [C(o=o) for o in range(30)]\n", "SPACE"));
-        good(&RULE, &searched("SPACE = [C(o=o) for o in range(60)]\n", "[c for c in SPACE if c.o < 9]"));
-        good(&RULE, &searched("SPACE = [C(o=o) for o in range(60)]\n", "SPACE[:8]"));
-        good(&RULE, &searched("SPACE = [C(o=o) for o in range(60)]\n", "prune(SPACE)"));
-        good(&RULE, &searched("from other import fits\nSPACE = [C(o=o) for o in range(60) if fits(o)]\n", "SPACE"));
-        good(&RULE, &searched("def configs(sizes):\n    return [C(o=o) for o in sizes]\n", "configs(s)"));
+        good(
+            &RULE,
+            &searched("SPACE = [C(o=o) for o in range(30)]\n", "SPACE"),
+        );
+        good(
+            &RULE,
+            &searched(
+                "SPACE = [C(o=o) for o in range(60)]\n",
+                "[c for c in SPACE if c.o < 9]",
+            ),
+        );
+        good(
+            &RULE,
+            &searched("SPACE = [C(o=o) for o in range(60)]\n", "SPACE[:8]"),
+        );
+        good(
+            &RULE,
+            &searched("SPACE = [C(o=o) for o in range(60)]\n", "prune(SPACE)"),
+        );
+        good(
+            &RULE,
+            &searched(
+                "from other import fits\nSPACE = [C(o=o) for o in range(60) if fits(o)]\n",
+                "SPACE",
+            ),
+        );
+        good(
+            &RULE,
+            &searched(
+                "def configs(sizes):\n    return [C(o=o) for o in sizes]\n",
+                "configs(s)",
+            ),
+        );
         good(&RULE, "SPACE = list(range(60))\n");
     }
 
     #[test]
     fn spaces_of_other_files() {
-        let others = [("pkg.spaces", "def large():\n    return [n for n in range(40)]\n\ndef small():\n    return [1]\n")];
+        let others = [(
+            "pkg.spaces",
+            "def large():\n    return [n for n in range(40)]\n\ndef small():\n    return [1]\n",
+        )];
         let code = |import: &str, space: &str, mark: &str| {
             searched(import, space).replace("k, a)\n", &format!("k, a){mark}\n"))
         };
@@ -219,7 +282,19 @@ mod tests {
         ] {
             bad_beside(&RULE, &others, &code(import, space, "  # TP105"));
         }
-        good_beside(&RULE, &others, &code("from pkg.spaces import small", "small()", ""));
-        good_beside(&RULE, &others, &code("from pkg.spaces import large", "[c for c in large() if c > 30]", ""));
+        good_beside(
+            &RULE,
+            &others,
+            &code("from pkg.spaces import small", "small()", ""),
+        );
+        good_beside(
+            &RULE,
+            &others,
+            &code(
+                "from pkg.spaces import large",
+                "[c for c in large() if c > 30]",
+                "",
+            ),
+        );
     }
 }

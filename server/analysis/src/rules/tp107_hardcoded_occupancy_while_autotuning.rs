@@ -178,7 +178,10 @@ fn collect(call: &SearchCall<'_>, value: &Expr, follow: bool, out: &mut Vec<Smol
         ExprKind::Call { func, args } => {
             let Some(name) = func.name() else { return };
             if name == "dict" {
-                out.extend(args.iter().filter_map(|a| Some(a.name.as_ref()?.name.clone())));
+                out.extend(
+                    args.iter()
+                        .filter_map(|a| Some(a.name.as_ref()?.name.clone())),
+                );
             } else if follow {
                 for (_, def) in call.functions(name) {
                     for value in returns(&def.body) {
@@ -252,7 +255,10 @@ mod tests {
         let hints = "lambda cfg: {'occupancy': cfg.o, 'num_ctas': 1}";
         for (before, after) in [
             ("@ct.kernel(occupancy=2, num_ctas=1)", "@ct.kernel"),
-            ("@ct.kernel(opt_level=2, occupancy=OCC)", "@ct.kernel(opt_level=2)"),
+            (
+                "@ct.kernel(opt_level=2, occupancy=OCC)",
+                "@ct.kernel(opt_level=2)",
+            ),
             ("@ct.kernel(\n    occupancy=2,\n)", "@ct.kernel"),
         ] {
             fixes(
@@ -284,7 +290,10 @@ mod tests {
         for (decorator, hints) in [
             ("@ct.kernel", occupancy),
             ("@ct.kernel(num_ctas=2)", occupancy),
-            ("@ct.kernel(occupancy=ct.ByTarget(sm_90=2, default=1))", occupancy),
+            (
+                "@ct.kernel(occupancy=ct.ByTarget(sm_90=2, default=1))",
+                occupancy,
+            ),
             ("@ct.kernel(occupancy=2)", "lambda cfg: {'num_ctas': 2}"),
             ("@ct.kernel(occupancy=2)", "None"),
             ("@ct.kernel(occupancy=2)", "other"),

@@ -88,7 +88,10 @@ fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
             "`autotune_launch` is deprecated: search with `cuda.tile.tune.exhaustive_search`, keep the tuned kernel, launch it with `ct.launch`",
         );
         if let Some(edits) = (Rewrite { call }).edits() {
-            described.review_fix("Search with `exhaustive_search` and keep what it finds", edits);
+            described.review_fix(
+                "Search with `exhaustive_search` and keep what it finds",
+                edits,
+            );
         }
     }
 }
@@ -151,17 +154,31 @@ mod tests {
         ] {
             let (_, found) = bad(
                 &RULE,
-                &format!("import cuda.tile as ct\nfrom cuda.tile_experimental import autotune_launch\n\ndef run(s, g, k, a, c):\n    {call}\n"),
+                &format!(
+                    "import cuda.tile as ct\nfrom cuda.tile_experimental import autotune_launch\n\ndef run(s, g, k, a, c):\n    {call}\n"
+                ),
             );
             assert!(found[0].fixes.is_empty());
         }
-        bad(&RULE, "import cuda.tile_experimental as e\ntune = e.autotune_launch\n\ndef run(s, g, k, a, c):\n    tune(s, g, k, a, search_space=c)  # TP108\n");
+        bad(
+            &RULE,
+            "import cuda.tile_experimental as e\ntune = e.autotune_launch\n\ndef run(s, g, k, a, c):\n    tune(s, g, k, a, search_space=c)  # TP108\n",
+        );
     }
 
     #[test]
     fn others_of_that_name() {
-        good(&RULE, "from tilegym.backend.cutile_rs.autotuner import autotune_launch\nautotune_launch(kernel_fn=1, configs=[2])\n");
-        good(&RULE, "import cuda.tile as ct\n\ndef autotune_launch(f):\n    return f()\n\nautotune_launch(print)\n");
-        good(&RULE, "from cuda.tile.tune import exhaustive_search\nexhaustive_search([1], s, g, k, a)\n");
+        good(
+            &RULE,
+            "from tilegym.backend.cutile_rs.autotuner import autotune_launch\nautotune_launch(kernel_fn=1, configs=[2])\n",
+        );
+        good(
+            &RULE,
+            "import cuda.tile as ct\n\ndef autotune_launch(f):\n    return f()\n\nautotune_launch(print)\n",
+        );
+        good(
+            &RULE,
+            "from cuda.tile.tune import exhaustive_search\nexhaustive_search([1], s, g, k, a)\n",
+        );
     }
 }

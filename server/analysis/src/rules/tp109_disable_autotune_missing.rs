@@ -80,7 +80,8 @@ fn in_block(body: &[Stmt], found: &mut bool) {
         if *found {
             return;
         }
-        let docstring = matches!(&stmt.kind, StmtKind::Expr(e) if matches!(e.kind, ExprKind::Str(_)));
+        let docstring =
+            matches!(&stmt.kind, StmtKind::Expr(e) if matches!(e.kind, ExprKind::Str(_)));
         if !docstring {
             stmt.own_exprs(&mut |e| e.walk(&mut |e| *found |= names_switch(e)));
         }
@@ -106,7 +107,9 @@ fn is_switch(word: &str) -> bool {
     }
     let word = word.to_ascii_lowercase();
     (word.contains("tune") || word.contains("tuning"))
-        && (["disab", "enabl", "use_", "skip"].iter().any(|w| word.contains(w))
+        && (["disab", "enabl", "use_", "skip"]
+            .iter()
+            .any(|w| word.contains(w))
             || word.starts_with("no_")
             || word.contains("_no_"))
 }
@@ -126,12 +129,24 @@ mod tests {
 
     #[test]
     fn a_docstring_and_other_words_are_no_switch() {
-        for first in ["'DISABLE_AUTOTUNE is not read'", "disable_tuner = 1", "pass"] {
+        for first in [
+            "'DISABLE_AUTOTUNE is not read'",
+            "disable_tuner = 1",
+            "pass",
+        ] {
             let first = first.replace("disable_tuner", "fortune_teller");
             bad(&RULE, &(search("", &first) + "  # TP109\n"));
         }
-        bad(&RULE, &(search("'''DISABLE_AUTOTUNE'''", "pass") + "  # TP109\n"));
-        for first in ["print('DISABLE_AUTOTUNE is not read')", "tune = 1", "enabled = 1", "retuned = use_it()"] {
+        bad(
+            &RULE,
+            &(search("'''DISABLE_AUTOTUNE'''", "pass") + "  # TP109\n"),
+        );
+        for first in [
+            "print('DISABLE_AUTOTUNE is not read')",
+            "tune = 1",
+            "enabled = 1",
+            "retuned = use_it()",
+        ] {
             bad(&RULE, &(search("", first) + "  # TP109\n"));
         }
     }
@@ -157,9 +172,18 @@ mod tests {
     fn every_kind_of_switch() {
         for (before, first) in [
             ("", "if os.getenv('TILEGYM_DISABLE_AUTOTUNE'): return c[0]"),
-            ("", "if os.environ['DISABLE_CUTILE_TUNE'] == '1': return c[0]"),
-            ("from tilegym.autotune import is_autotune_disabled", "if is_autotune_disabled(): return c[0]"),
-            ("import tilegym.autotune as t", "if not t.is_autotune_enabled(): return c[0]"),
+            (
+                "",
+                "if os.environ['DISABLE_CUTILE_TUNE'] == '1': return c[0]",
+            ),
+            (
+                "from tilegym.autotune import is_autotune_disabled",
+                "if is_autotune_disabled(): return c[0]",
+            ),
+            (
+                "import tilegym.autotune as t",
+                "if not t.is_autotune_enabled(): return c[0]",
+            ),
             ("", "if not options.get('use_autotune', True): return c[0]"),
             ("DISABLE_AUTOTUNE = False", "pass"),
             ("", "if options.get('skip_tuning'): return c[0]"),

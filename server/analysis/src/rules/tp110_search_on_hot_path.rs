@@ -154,10 +154,15 @@ mod tests {
     #[test]
     fn the_launch_is_callers_away() {
         let chain = |calls: &[&str]| {
-            let mut text = format!("{HEAD}def f0(c, s, g, k, a):\n    return exhaustive_search(c, s, g, k, a)");
+            let mut text = format!(
+                "{HEAD}def f0(c, s, g, k, a):\n    return exhaustive_search(c, s, g, k, a)"
+            );
             let mut rest = String::new();
             for (number, call) in calls.iter().enumerate() {
-                rest += &format!("\n\ndef f{}(c, s, g, k, a):\n    r = {call}(c, s, g, k, a)\n    return r\n", number + 1);
+                rest += &format!(
+                    "\n\ndef f{}(c, s, g, k, a):\n    r = {call}(c, s, g, k, a)\n    return r\n",
+                    number + 1
+                );
             }
             let last = rest.trim_end().to_owned() + "\n    ct.launch(s, g, k, a)\n";
             let last = last.replace("return r\n    ct.launch", "ct.launch");
@@ -180,7 +185,10 @@ mod tests {
             "    try:\n        tuned = cache[key]\n    except KeyError:\n        tuned = exhaustive_search(c, s, g, k, a)\n",
             "    if (tuned := cache.get(key)) is None:\n        tuned = exhaustive_search(c, s, g, k, a)\n",
         ] {
-            good(&RULE, &format!("{HEAD}cache = {{}}\n\ndef run(key, c, s, g, k, a):\n{body}{launch}"));
+            good(
+                &RULE,
+                &format!("{HEAD}cache = {{}}\n\ndef run(key, c, s, g, k, a):\n{body}{launch}"),
+            );
         }
         good(
             &RULE,
@@ -219,7 +227,9 @@ mod tests {
         }
         good(
             &RULE,
-            &format!("{HEAD}import pytest\n\ndef run(c, s, g, k, a):\n    r = exhaustive_search(c, s, g, k, a)\n    ct.launch(s, g, k, a)\n"),
+            &format!(
+                "{HEAD}import pytest\n\ndef run(c, s, g, k, a):\n    r = exhaustive_search(c, s, g, k, a)\n    ct.launch(s, g, k, a)\n"
+            ),
         );
         good(
             &RULE,

@@ -166,14 +166,13 @@ fn without(space: &Searched<'_>, fixed: &Fixed) -> Vec<Arch> {
         .known()
         .filter(|(_, known)| {
             let fields = known.fields();
-            let has_fields = fixed.iter().all(|(name, _)| {
-                (fields.iter()).any(|f| same(&f.name, name) && !f.open)
-            });
+            let has_fields = fixed
+                .iter()
+                .all(|(name, _)| (fields.iter()).any(|f| same(&f.name, name) && !f.open));
             let offered = known.configs.iter().any(|config| {
                 fixed.iter().all(|(name, value)| {
-                    (config.fields.iter()).any(|(field, known)| {
-                        same(field, name) && holds(known, *value)
-                    })
+                    (config.fields.iter())
+                        .any(|(field, known)| same(field, name) && holds(known, *value))
                 })
             });
             has_fields && !offered
@@ -195,11 +194,7 @@ fn holds(known: &Known, value: i64) -> bool {
 }
 
 /// Configurations written out elsewhere in the file, with all fields of the space.
-fn written(
-    file: &FileContext<'_>,
-    spaces: &[Searched<'_>],
-    space: &Searched<'_>,
-) -> Vec<Missing> {
+fn written(file: &FileContext<'_>, spaces: &[Searched<'_>], space: &Searched<'_>) -> Vec<Missing> {
     let Some(fields) = space.known().next().map(|(_, known)| known.fields()) else {
         return Vec::new();
     };
@@ -297,12 +292,17 @@ mod tests {
             &code("(occupancy=8)", "[C(occ=1), C(occ=2)]  # TP111", "None"),
         );
         // With more than the space has, in a function of its own.
-        let function = "def fixed():\n    return {'TILE': 32, 'occupancy': 1, 'stages': 2, 'name': 'x'}\n";
+        let function =
+            "def fixed():\n    return {'TILE': 32, 'occupancy': 1, 'stages': 2, 'name': 'x'}\n";
         bad(&RULE, &format!("{}\n{function}", code("", &marked, "None")));
         // A remade kernel in place of the search.
         bad(
             &RULE,
-            &code("", "[C(occupancy=1)]  # TP111", "k.replace_hints(occupancy=3)"),
+            &code(
+                "",
+                "[C(occupancy=1)]  # TP111",
+                "k.replace_hints(occupancy=3)",
+            ),
         );
     }
 
@@ -312,7 +312,11 @@ mod tests {
         for (hints, space, fallback) in [
             ("(occupancy=2)", space, "None"),
             ("(occupancy=8)", "[C(TILE=64), C(TILE=128)]", "None"),
-            ("(occupancy=8)", "[C(occupancy=o) for o in OCCUPANCIES]", "None"),
+            (
+                "(occupancy=8)",
+                "[C(occupancy=o) for o in OCCUPANCIES]",
+                "None",
+            ),
             ("(occupancy=N)", space, "None"),
             ("", space, "C(TILE=64, occupancy=2)"),
             ("", space, "SPACE[0]"),
@@ -336,8 +340,14 @@ mod tests {
     fn paths_for_one_architecture_and_configurations_left_out() {
         let gated = "import torch\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\nfrom cuda.tile.tune import exhaustive_search\n\n@ct.kernel\ndef k(x):\n    pass\n\ndef space():\n    if torch.cuda.get_device_capability()[0] < 9:\n        yield C(TILE=64, occupancy=4)\n    else:\n        yield C(TILE=64, occupancy=1)\n\ndef few():\n    for c in (C(TILE=32, occupancy=1), C(TILE=512, occupancy=1)):\n        if c.TILE < 256:\n            yield c\n\nexhaustive_search(list(space()), s, g, k, a, h)\nexhaustive_search(list(few()), s, g, other, a, h)\n";
         good(&RULE, gated);
-        good(&RULE, &format!("{gated}fixed = k.replace_hints(occupancy=4)\n"));
-        good(&RULE, &format!("{gated}fixed = k.replace_hints(occupancy=N)\n"));
+        good(
+            &RULE,
+            &format!("{gated}fixed = k.replace_hints(occupancy=4)\n"),
+        );
+        good(
+            &RULE,
+            &format!("{gated}fixed = k.replace_hints(occupancy=N)\n"),
+        );
     }
 
     #[test]
@@ -353,17 +363,33 @@ mod tests {
     fn where_it_is_not_offered() {
         let space = "[C(TILE=t, occupancy=o) for t in (64, 128) for o in (1, 2)]  # TP111";
         let (_, found) = bad(&RULE, &code("(occupancy=8)", space, "None"));
-        assert!(found[0].archs.is_empty() && !found[0].message.contains(" on "), "{found:?}");
+        assert!(
+            found[0].archs.is_empty() && !found[0].message.contains(" on "),
+            "{found:?}"
+        );
         // Fields that the space does not have are something else's.
-        good(&RULE, &code("", &space.replace("  # TP111", ""), "{'TILE': 256, 'other': 4}"));
+        good(
+            &RULE,
+            &code(
+                "",
+                &space.replace("  # TP111", ""),
+                "{'TILE': 256, 'other': 4}",
+            ),
+        );
     }
 
     #[test]
     fn a_field_that_is_one_of_two() {
         let space = "[C(TILE=64 if FLAG else 128, occupancy=1)]";
         for tile in [64, 128] {
-            good(&RULE, &code("", space, &format!("C(TILE={tile}, occupancy=1)")));
+            good(
+                &RULE,
+                &code("", space, &format!("C(TILE={tile}, occupancy=1)")),
+            );
         }
-        bad(&RULE, &code("", &format!("{space}  # TP111"), "C(TILE=256, occupancy=1)"));
+        bad(
+            &RULE,
+            &code("", &format!("{space}  # TP111"), "C(TILE=256, occupancy=1)"),
+        );
     }
 }

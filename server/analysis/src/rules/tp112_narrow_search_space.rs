@@ -165,7 +165,9 @@ fn one_tile(space: &Space, tiles: &[&str]) -> bool {
     let Some(first) = all.next() else {
         return false;
     };
-    let known = first.iter().all(|v| matches!(v, crate::eval::Known::Int(_)));
+    let known = first
+        .iter()
+        .all(|v| matches!(v, crate::eval::Known::Int(_)));
     known && !first.is_empty() && all.all(|other| other == first)
 }
 
@@ -191,11 +193,16 @@ mod tests {
     const HEAD: &str = "import torch\nimport cuda.tile as ct\nfrom types import SimpleNamespace as C\nfrom cuda.tile.tune import exhaustive_search\n\ndef step(x, y, acc):\n    return ct.mma(x, y, acc)\n\n@ct.kernel\ndef matmul(a, T: ct.Constant[int]):\n    acc = step(a, a, 0)\n\n@ct.kernel\ndef copy(a, T: ct.Constant[int]):\n    n = min(T, 8)\n    ct.store(a, (0,), ct.load(a, (0,), (T,)))\n\n";
 
     fn code(space: &str, kernel: &str) -> String {
-        format!("{HEAD}{space}\ndef tune():\n    return exhaustive_search(SPACE, s, g, {kernel}, a)\n")
+        format!(
+            "{HEAD}{space}\ndef tune():\n    return exhaustive_search(SPACE, s, g, {kernel}, a)\n"
+        )
     }
 
     const SPACES: [(&str, &str); 5] = [
-        ("[C(TILE_M=64, occupancy=1), C(TILE_M=128, occupancy=2)]", "`num_ctas` 1 and 2"),
+        (
+            "[C(TILE_M=64, occupancy=1), C(TILE_M=128, occupancy=2)]",
+            "`num_ctas` 1 and 2",
+        ),
         (
             "[C(TILE_M=m, num_ctas=1, occupancy=m // 64) for m in (64, 128)]",
             "`num_ctas` 2",
@@ -217,9 +224,15 @@ mod tests {
     #[test]
     fn what_is_left_out() {
         for (space, said) in SPACES {
-            let (_, found) = bad(&RULE, &code(&format!("SPACE = {space}  # TP112\n"), "matmul"));
+            let (_, found) = bad(
+                &RULE,
+                &code(&format!("SPACE = {space}  # TP112\n"), "matmul"),
+            );
             let message = &found[0].message;
-            assert!(message.contains(said) && message.starts_with("`SPACE`"), "{message}");
+            assert!(
+                message.contains(said) && message.starts_with("`SPACE`"),
+                "{message}"
+            );
             assert_eq!(found[0].archs, [Arch::Sm100, Arch::Sm103]);
         }
     }

@@ -129,7 +129,9 @@ fn key<'a>(expr: InItem<'a, Expr>) -> Option<Key<'a>> {
 fn is_cache(expr: &Expr) -> bool {
     expr.last_ident().is_some_and(|ident| {
         let name = ident.name.to_ascii_lowercase();
-        ["cache", "tuned", "memo", "best"].iter().any(|w| name.contains(w))
+        ["cache", "tuned", "memo", "best"]
+            .iter()
+            .any(|w| name.contains(w))
     })
 }
 
@@ -161,7 +163,9 @@ fn identities(
         }
         ExprKind::Starred(starred) => identities(file, part.with(starred), hops, said, out),
         ExprKind::Call { func, args } => {
-            let tuple = func.name().is_some_and(|n| matches!(n.as_str(), "tuple" | "frozenset"));
+            let tuple = func
+                .name()
+                .is_some_and(|n| matches!(n.as_str(), "tuple" | "frozenset"));
             if let ([only], true) = (args.as_slice(), tuple) {
                 return identities(file, part.with(&only.value), hops, said, out);
             }
@@ -240,8 +244,10 @@ fn is_identity(file: &FileContext<'_>, expr: &Expr) -> bool {
     };
     let lasting = only.value.name().is_some_and(|name| {
         let kind = file.module.functions.get(name);
-        matches!(kind, Some(FunctionKind::Kernel | FunctionKind::Host | FunctionKind::Device))
-            || file.module.imports.contains_key(name)
+        matches!(
+            kind,
+            Some(FunctionKind::Kernel | FunctionKind::Host | FunctionKind::Device)
+        ) || file.module.imports.contains_key(name)
             || name.contains("kernel")
     });
     func.name().is_some_and(|n| n == "id") && !lasting
@@ -273,7 +279,10 @@ mod tests {
             let code = code(&format!("{key}  # TP113"));
             bad(&RULE, &code);
             // Another search in the file changes nothing.
-            bad(&RULE, &format!("{code}\nexhaustive_search(c, s, g, k, a)\n"));
+            bad(
+                &RULE,
+                &format!("{code}\nexhaustive_search(c, s, g, k, a)\n"),
+            );
         }
     }
 
@@ -353,6 +362,9 @@ mod tests {
     fn comparisons_that_ask_no_cache() {
         let code = "from cuda.tile.tune import exhaustive_search\n_cache = {}\ndef f(x, y):\n    if id(x) == _cache:\n        return y\n    return exhaustive_search(c, s, g, k, a)\n";
         good(&RULE, code);
-        bad(&RULE, &code.replace("if id(x) == _cache:", "if id(x) in _cache:  # TP113"));
+        bad(
+            &RULE,
+            &code.replace("if id(x) == _cache:", "if id(x) in _cache:  # TP113"),
+        );
     }
 }

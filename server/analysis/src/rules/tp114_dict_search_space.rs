@@ -45,7 +45,11 @@ fn check(file: &FileContext<'_>, out: &mut Findings<'_>) {
             search.space_span,
             format!(
                 "{} is a dictionary: `{}` walks over its keys; give a list of configurations",
-                if name == text { format!("`{name}`") } else { name.to_owned() },
+                if name == text {
+                    format!("`{name}`")
+                } else {
+                    name.to_owned()
+                },
                 search.api.name()
             ),
         );
@@ -106,9 +110,7 @@ mod tests {
     const IMPORT: &str = "from cuda.tile.tune import exhaustive_search\n";
 
     fn with(before: &str, space: &str) -> String {
-        format!(
-            "{IMPORT}{before}def tune():\n    return exhaustive_search({space}, s, g, k, a)\n"
-        )
+        format!("{IMPORT}{before}def tune():\n    return exhaustive_search({space}, s, g, k, a)\n")
     }
 
     #[test]
@@ -139,7 +141,10 @@ mod tests {
             ("", "{(64, 64): 1, (64, 128): 2}"),
             ("", "{(64, 64): 1, 'other': 2}"),
             ("", "{**BASE, 'T': [64]}"),
-            ("def space(n):\n    if n:\n        return {'T': [64]}\n    return [C(64)]\n\n", "space(1)"),
+            (
+                "def space(n):\n    if n:\n        return {'T': [64]}\n    return [C(64)]\n\n",
+                "space(1)",
+            ),
             ("", "[dict(T=64), dict(T=128)]"),
             ("", "[{'T': t} for t in (64, 128)]"),
             ("", "dict(zip(KEYS, VALUES))"),
@@ -170,7 +175,10 @@ mod tests {
 
     #[test]
     fn the_dictionary_is_shown_where_it_is_not_in_the_call() {
-        for (before, space, shown) in [("SPACE = {'T': [64]}\n", "SPACE", 1), ("", "{'T': [64]}", 0)] {
+        for (before, space, shown) in [
+            ("SPACE = {'T': [64]}\n", "SPACE", 1),
+            ("", "{'T': [64]}", 0),
+        ] {
             let code = with(before, space).replace("k, a)", "k, a)  # TP114");
             let (_, found) = bad(&RULE, &code);
             assert_eq!(found[0].related.len(), shown, "{found:?}");

@@ -178,7 +178,10 @@ fn is_remade(file: &FileContext<'_>, search: &Search) -> bool {
         used.candidates.is_empty()
             || used.candidates.iter().any(unknown)
             || used.kernel_text == search.kernel_text
-            || used.candidates.iter().any(|c| search.candidates.contains(c))
+            || used
+                .candidates
+                .iter()
+                .any(|c| search.candidates.contains(c))
     })
 }
 

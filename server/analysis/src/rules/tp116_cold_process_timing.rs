@@ -183,7 +183,9 @@ fn is_clock(file: &FileContext<'_>, expr: &Expr) -> bool {
     if let Some((base, "record", _)) = host::method(expr) {
         let called = base.last_ident().map(|i| i.name.to_ascii_lowercase());
         return called.is_some_and(|name| {
-            ["start", "end", "stop", "begin", "event"].iter().any(|w| name.contains(w))
+            ["start", "end", "stop", "begin", "event"]
+                .iter()
+                .any(|w| name.contains(w))
         });
     }
     file.module.path(func).is_some_and(|path| {
@@ -263,7 +265,9 @@ mod tests {
         );
         timed("import timeit\nprint(timeit.timeit(lambda: outer(x), number=9))  # TP116\n");
         // Another one was run before.
-        timed("op(x)\nt = time.time()\nct.launch(s, (1,), k, (x,))  # TP116\nprint(time.time() - t)\n");
+        timed(
+            "op(x)\nt = time.time()\nct.launch(s, (1,), k, (x,))  # TP116\nprint(time.time() - t)\n",
+        );
         timed(
             "def bench(x):\n    ts = []\n    for _ in range(9):\n        t = time.perf_counter()\n        op(x)  # TP116\n        ts.append(time.perf_counter() - t)\n    return ts\n",
         );
@@ -273,10 +277,14 @@ mod tests {
     fn runs_before_the_clock_and_other_clocks() {
         silent("op(x)\nt = now()\nop(x)\nprint(now() - t)\n");
         silent("for _ in range(3):\n    op(x)\nt = now()\nop(x)\nprint(now() - t)\n");
-        silent("import timeit\nop(x)\nprint(timeit.timeit(lambda: op(x), number=9), timeit.timeit('1'))\n");
+        silent(
+            "import timeit\nop(x)\nprint(timeit.timeit(lambda: op(x), number=9), timeit.timeit('1'))\n",
+        );
         // It says what it wants to know.
         silent("t = now()\nop(x)\nfirst_run = now() - t\n");
-        silent("def bench(x, warmup=3):\n    for i in range(9):\n        t = now()\n        op(x)\n        if i >= warmup:\n            ts.append(now() - t)\n");
+        silent(
+            "def bench(x, warmup=3):\n    for i in range(9):\n        t = now()\n        op(x)\n        if i >= warmup:\n            ts.append(now() - t)\n",
+        );
         silent("def compile_time(x):\n    t = now()\n    op(x)\n    return now() - t\n");
         // The clock times something else, or is read once only.
         silent("t = now()\nload()\nprint(now() - t)\nop(x)\n");
@@ -284,7 +292,9 @@ mod tests {
         silent("print(now())\nop(x)\n");
         silent("stream().record(1)\nop(x)\nstream().record(2)\n");
         silent("clocks[0]()\nop(x)\nclocks[1]()\n");
-        timed("def all_of(x):\n    most(x)\n\ndef most(x):\n    outer(x)\n\nt = now()\nall_of(x)  # TP116\nprint(now() - t)\n");
+        timed(
+            "def all_of(x):\n    most(x)\n\ndef most(x):\n    outer(x)\n\nt = now()\nall_of(x)  # TP116\nprint(now() - t)\n",
+        );
         silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
         timed("f = lambda: 1\nt = now()\nop(x)  # TP116\nprint(now() - t)\n");
         silent("stream.record(op)\nop(x)\nlog.record(1)\n");
@@ -294,7 +304,9 @@ mod tests {
 
     #[test]
     fn runs_through_several_functions_and_within_lambdas() {
-        timed("def most(x):\n    outer(x)\n\ndef all_of(x):\n    most(x)\n\nt = now()\nall_of(x)  # TP116\nprint(now() - t)\n");
+        timed(
+            "def most(x):\n    outer(x)\n\ndef all_of(x):\n    most(x)\n\nt = now()\nall_of(x)  # TP116\nprint(now() - t)\n",
+        );
         silent("t = now()\nf = lambda: op(x)\nprint(now() - t)\n");
     }
 }

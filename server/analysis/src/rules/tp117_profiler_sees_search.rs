@@ -49,9 +49,11 @@ const RANGES: [&str; 9] = [
 
 fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
     let mut scopes = vec![host::module(file)];
-    scopes.extend(host::functions(file).into_iter().map(|def| {
-        vec![def.with(def.node.body.as_slice())]
-    }));
+    scopes.extend(
+        host::functions(file)
+            .into_iter()
+            .map(|def| vec![def.with(def.node.body.as_slice())]),
+    );
     let mut commands = Vec::new();
     let mut switched = false;
     for scope in &scopes {

@@ -70,8 +70,7 @@ fn check(file: &FileContext<'_>, _: &dyn Links, out: &mut Findings<'_>) {
     let makers: Vec<&SmolStr> = (functions.iter())
         .filter(|def| {
             let returned = host::returns(def.node);
-            !returned.is_empty()
-                && (returned.iter()).all(|e| searches.contains(&def.place(e.span)))
+            !returned.is_empty() && (returned.iter()).all(|e| searches.contains(&def.place(e.span)))
         })
         .map(|def| &def.node.name.name)
         .collect();
@@ -119,7 +118,9 @@ impl Results<'_> {
                 }
             }
         });
-        host::each(scope, &mut |expr, _| self.attribute(file, expr, &names, out));
+        host::each(scope, &mut |expr, _| {
+            self.attribute(file, expr, &names, out)
+        });
     }
 
     /// What an expression gives.
@@ -339,7 +340,9 @@ mod tests {
     fn fixes_are_as_safe_as_the_names_are_alike() {
         use crate::rules::Safety;
         for (name, safety) in [("best_config", Safety::Safe), ("timings", Safety::Review)] {
-            let code = format!("{IMPORT}r = exhaustive_search([1], s, g, k, a)\nprint(r.{name})  # TP118\n");
+            let code = format!(
+                "{IMPORT}r = exhaustive_search([1], s, g, k, a)\nprint(r.{name})  # TP118\n"
+            );
             let (_, found) = bad(&RULE, &code);
             assert_eq!(found[0].fixes[0].safety, safety, "{found:?}");
         }
@@ -348,7 +351,9 @@ mod tests {
     #[test]
     fn a_best_one_has_no_list_of_failures() {
         for name in ["timings", "errors"] {
-            let code = format!("{IMPORT}r = exhaustive_search([1], s, g, k, a)\nprint(r.best.{name})  # TP118\n");
+            let code = format!(
+                "{IMPORT}r = exhaustive_search([1], s, g, k, a)\nprint(r.best.{name})  # TP118\n"
+            );
             let (_, found) = bad(&RULE, &code);
             assert!(found[0].fixes.is_empty(), "{found:?}");
             let code = code.replace("r.best.", "r.");

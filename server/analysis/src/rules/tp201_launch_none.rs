@@ -137,8 +137,17 @@ mod tests {
 
     #[test]
     fn what_is_said_of_it() {
-        for (value, said) in [("None", "`y` is None here"), ("x if x else None", "`y` may be None here"), ("None if x else x", "`y` may be None here")] {
-            let (_, found) = bad(&RULE, &code(&format!("def run(s, x):\n    ct.launch(s, (1,), k, (x, {value}, 8))  # TP201\n")));
+        for (value, said) in [
+            ("None", "`y` is None here"),
+            ("x if x else None", "`y` may be None here"),
+            ("None if x else x", "`y` may be None here"),
+        ] {
+            let (_, found) = bad(
+                &RULE,
+                &code(&format!(
+                    "def run(s, x):\n    ct.launch(s, (1,), k, (x, {value}, 8))  # TP201\n"
+                )),
+            );
             assert!(found[0].message.starts_with(said), "{found:?}");
             assert_eq!(found[0].related.len(), 1);
         }
@@ -171,7 +180,11 @@ mod tests {
 
     #[test]
     fn kernels_of_other_files() {
-        let launch = |name: &str, mark: &str| format!("import cuda.tile as ct\nfrom ops import {name}\n\ndef run(s, x):\n    ct.launch(s, (1,), {name}, (x, None, 8)){mark}\n");
+        let launch = |name: &str, mark: &str| {
+            format!(
+                "import cuda.tile as ct\nfrom ops import {name}\n\ndef run(s, x):\n    ct.launch(s, (1,), {name}, (x, None, 8)){mark}\n"
+            )
+        };
         let others = [("ops", KERNEL)];
         bad_beside(&RULE, &others, &launch("k", "  # TP201"));
         good_beside(&RULE, &others, &launch("unknown", ""));

@@ -90,7 +90,9 @@ fn is_text(of: &Expr) -> bool {
             is_text(left) && (is_text(right) || none(right)) || none(left) && is_text(right)
         }
         ExprKind::Subscript { value, index } => match value.last_ident() {
-            Some(name) if name.name == "Optional" => matches!(index.as_slice(), [of] if is_text(of)),
+            Some(name) if name.name == "Optional" => {
+                matches!(index.as_slice(), [of] if is_text(of))
+            }
             Some(name) if name.name == "Literal" => {
                 let text = |e: &Expr| matches!(e.kind, ExprKind::Str(_));
                 index.iter().all(|i| match &i.kind {

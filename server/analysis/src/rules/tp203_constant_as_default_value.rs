@@ -51,7 +51,10 @@ fn check(function: &DeviceContext<'_>, out: &mut Findings<'_>) {
         let message = format!(
             "`{written}` is the default value of `{name}`, not its annotation, so `{name}` is no constant"
         );
-        let found = out.push(Span::new(param.name.span.start as usize, default.span.end as usize), message);
+        let found = out.push(
+            Span::new(param.name.span.start as usize, default.span.end as usize),
+            message,
+        );
         if let Some(edits) = annotated(function, &all) {
             found.review_fix("Make it the annotation", edits);
         }
@@ -72,7 +75,10 @@ fn is_constant(function: &DeviceContext<'_>, default: &Expr) -> bool {
 fn annotated<'a>(function: &DeviceContext<'a>, all: &[&Param]) -> Option<Edits<'a>> {
     let last = all.iter().map(|p| p.name.span.start).max()?;
     let kept = |p: &Param| {
-        let given = p.default.as_ref().is_some_and(|d| !is_constant(function, d));
+        let given = p
+            .default
+            .as_ref()
+            .is_some_and(|d| !is_constant(function, d));
         given && !p.keyword_only && p.name.span.start < last
     };
     if function.def.params.iter().any(kept) {
@@ -108,10 +114,15 @@ mod tests {
                 "x, a=ct.Constant[int], b=ct.Constant[bool], c=1",
                 "x, a: ct.Constant[int], b: ct.Constant[bool], c=1",
             ),
-            ("x, *, b=1, a=ct.Constant[int]", "x, *, b=1, a: ct.Constant[int]"),
+            (
+                "x, *, b=1, a=ct.Constant[int]",
+                "x, *, b=1, a: ct.Constant[int]",
+            ),
         ] {
             let whole = |params: &str, mark: &str| {
-                format!("import cuda.tile as ct\nConstInt = ct.Constant[int]\n\n@ct.kernel\ndef k({params}):{mark}\n{BODY}")
+                format!(
+                    "import cuda.tile as ct\nConstInt = ct.Constant[int]\n\n@ct.kernel\ndef k({params}):{mark}\n{BODY}"
+                )
             };
             fixes(&RULE, &whole(params, "  # TP203"), &whole(fixed, ""));
         }
@@ -133,8 +144,9 @@ mod tests {
             "x, a=other.Constant[int]",
             "x, a=DEFAULT",
         ] {
-            let code =
-                format!("import cuda.tile as ct\nDEFAULT = 2\n\n@ct.kernel\ndef k({params}):\n{BODY}");
+            let code = format!(
+                "import cuda.tile as ct\nDEFAULT = 2\n\n@ct.kernel\ndef k({params}):\n{BODY}"
+            );
             good(&RULE, &code);
         }
         good(&RULE, "def host(kind=ct.Constant[int]):\n    return kind\n");

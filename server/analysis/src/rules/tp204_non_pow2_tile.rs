@@ -89,7 +89,10 @@ fn judge(device: &DeviceContext<'_>, shape: &Expr, infers: bool, out: &mut Findi
         (_, Ty::Tuple(parts)) => {
             (parts.iter().filter_map(Ty::int)).for_each(|extent| report(shape.span, extent));
         }
-        (_, ty) => ty.int().into_iter().for_each(|extent| report(shape.span, extent)),
+        (_, ty) => ty
+            .int()
+            .into_iter()
+            .for_each(|extent| report(shape.span, extent)),
     }
 }
 

@@ -191,7 +191,10 @@ mod tests {
                 "ct.load(x, (i % 4,), (B,))",
             ),
             ("ct.load(x, (i * 128,), (128,))", "ct.load(x, (i,), (128,))"),
-            ("ct.load(x, (i * WIDE,), (WIDE,))", "ct.load(x, (i,), (WIDE,))"),
+            (
+                "ct.load(x, (i * WIDE,), (WIDE,))",
+                "ct.load(x, (i,), (WIDE,))",
+            ),
             (
                 "ct.load(x, (ct.mul(i, B),), (B,))",
                 "ct.load(x, (i,), (B,))",

@@ -49,7 +49,10 @@ fn check(kernel: &DeviceContext<'_>, out: &mut Findings<'_>) {
     }
     let verb = if rest.is_empty() { "is" } else { "are" };
     let kernel_name = &kernel.def.name;
-    let message = format!("`{}` never reads {names}, which {verb} passed all the same", kernel_name.name);
+    let message = format!(
+        "`{}` never reads {names}, which {verb} passed all the same",
+        kernel_name.name
+    );
     let mut found = out.push(kernel_name.span, message);
     for param in &unread {
         found = found.related(param.name.span, "never read");
@@ -96,7 +99,9 @@ mod tests {
             "helper(x, n=1)",
             "y = x.n",
         ] {
-            let code = format!("@ct.kernel\ndef k(x, n):  # TP207\n    {body}\n    ct.store(x, (0,), 1)\n");
+            let code = format!(
+                "@ct.kernel\ndef k(x, n):  # TP207\n    {body}\n    ct.store(x, (0,), 1)\n"
+            );
             bad(&RULE, &code);
         }
     }

@@ -130,13 +130,34 @@ mod tests {
     #[test]
     fn what_a_search_passes_is_counted() {
         for (lines, call) in [
-            ("", "exhaustive_search(c, s, g, two, lambda cfg: (x,))  # TP208"),
-            ("", "exhaustive_search(c, s, g, three, args_fn=lambda cfg: (x, x, 1, cfg.n))  # TP208"),
-            ("    def args(cfg):\n        return (x, x, cfg.n)\n", "exhaustive_search(c, s, g, two, args)  # TP208"),
-            ("    args = (x,)\n", "exhaustive_search(c, s, g, two, lambda cfg: args + ())  # TP208"),
-            ("    if b:\n        a = lambda cfg: (x,)\n    else:\n        a = lambda cfg: (x, x, x)\n", "exhaustive_search(c, s, g, two, a)  # TP208"),
-            ("", "autotune_launch(s, g, two, lambda cfg: (x,), search_space=c)  # TP208"),
-            ("", "autotune_launch(s, g, two, lambda cfg: (x, x), lambda cfg: (x,), search_space=c)  # TP208"),
+            (
+                "",
+                "exhaustive_search(c, s, g, two, lambda cfg: (x,))  # TP208",
+            ),
+            (
+                "",
+                "exhaustive_search(c, s, g, three, args_fn=lambda cfg: (x, x, 1, cfg.n))  # TP208",
+            ),
+            (
+                "    def args(cfg):\n        return (x, x, cfg.n)\n",
+                "exhaustive_search(c, s, g, two, args)  # TP208",
+            ),
+            (
+                "    args = (x,)\n",
+                "exhaustive_search(c, s, g, two, lambda cfg: args + ())  # TP208",
+            ),
+            (
+                "    if b:\n        a = lambda cfg: (x,)\n    else:\n        a = lambda cfg: (x, x, x)\n",
+                "exhaustive_search(c, s, g, two, a)  # TP208",
+            ),
+            (
+                "",
+                "autotune_launch(s, g, two, lambda cfg: (x,), search_space=c)  # TP208",
+            ),
+            (
+                "",
+                "autotune_launch(s, g, two, lambda cfg: (x, x), lambda cfg: (x,), search_space=c)  # TP208",
+            ),
         ] {
             let (_, found) = bad(&RULE, &searched(lines, call));
             assert_eq!(found.len(), 1, "{call}");
@@ -150,11 +171,20 @@ mod tests {
             ("", "exhaustive_search(c, s, g, two, lambda cfg: (x, *b))"),
             ("", "exhaustive_search(c, s, g, two, lambda cfg: make(x))"),
             ("", "exhaustive_search(c, s, g, two, b)"),
-            ("", "exhaustive_search(c, s, g, many, lambda cfg: (x, x, x))"),
+            (
+                "",
+                "exhaustive_search(c, s, g, many, lambda cfg: (x, x, x))",
+            ),
             ("", "exhaustive_search(c, s, g, unknown, lambda cfg: (x,))"),
             ("", "exhaustive_search(c, s, (x,), two)"),
-            ("", "autotune_launch(s, g, two, lambda cfg: (x, x), search_space=c)"),
-            ("    with pytest.raises(TypeError):\n    ", "exhaustive_search(c, s, g, two, lambda cfg: (x,))"),
+            (
+                "",
+                "autotune_launch(s, g, two, lambda cfg: (x, x), search_space=c)",
+            ),
+            (
+                "    with pytest.raises(TypeError):\n    ",
+                "exhaustive_search(c, s, g, two, lambda cfg: (x,))",
+            ),
         ] {
             good(&RULE, &searched(lines, call));
         }
@@ -163,7 +193,11 @@ mod tests {
     #[test]
     fn kernels_of_other_files_are_counted_too() {
         let others = [("ops", KERNELS)];
-        let call = |kernel: &str, mark: &str| format!("import cuda.tile as ct\nimport ops\nfrom ops import two as pair\nfrom cuda.tile.tune import exhaustive_search\n\ndef tune(s, g, c, x):\n    exhaustive_search(c, s, g, {kernel}, lambda cfg: (x, cfg.n, 1)){mark}\n    ct.launch(s, (1,), {kernel}, (x, x, 1)){mark}\n");
+        let call = |kernel: &str, mark: &str| {
+            format!(
+                "import cuda.tile as ct\nimport ops\nfrom ops import two as pair\nfrom cuda.tile.tune import exhaustive_search\n\ndef tune(s, g, c, x):\n    exhaustive_search(c, s, g, {kernel}, lambda cfg: (x, cfg.n, 1)){mark}\n    ct.launch(s, (1,), {kernel}, (x, x, 1)){mark}\n"
+            )
+        };
         bad_beside(&RULE, &others, &call("pair", "  # TP208"));
         bad_beside(&RULE, &others, &call("ops.two", "  # TP208"));
         good_beside(&RULE, &others, &call("ops.three", ""));

@@ -67,7 +67,9 @@ fn wrong(file: &FileContext<'_>, grid: &Expr) -> Option<String> {
     let plain = axes.iter().take_while(|a| !starred(a)).count();
     if axes.len() > 3 && plain == axes.len() {
         let count = axes.len();
-        return Some(format!("the grid has {count} axes, but at most 3 are taken"));
+        return Some(format!(
+            "the grid has {count} axes, but at most 3 are taken"
+        ));
     }
     (axes[..plain].iter().zip(LONGEST).enumerate())
         .find_map(|(axis, (length, longest))| wrong_axis(file, axis, length, longest))

@@ -126,7 +126,10 @@ mod tests {
     }
 
     const OTHERS: &[(&str, &str)] = &[
-        ("pkg.ops", "@ct.kernel\ndef square(t):\n    ct.store(t, (0,), 1)\n\ndef plain(t):\n    return t\n\nwrapped = ct.kernel(plain)\n"),
+        (
+            "pkg.ops",
+            "@ct.kernel\ndef square(t):\n    ct.store(t, (0,), 1)\n\ndef plain(t):\n    return t\n\nwrapped = ct.kernel(plain)\n",
+        ),
         ("pkg", "from pkg.ops import square as exported\n"),
     ];
 
@@ -141,9 +144,15 @@ mod tests {
         ] {
             for body in [
                 format!("@ct.kernel\ndef k(x):\n    {name}(x)  # TP210\n"),
-                format!("def helper(x):\n    return {name}(ct.load(x, (0,), (8,)))  # TP210\n\n@ct.kernel\ndef k(x):\n    helper(x)\n"),
+                format!(
+                    "def helper(x):\n    return {name}(ct.load(x, (0,), (8,)))  # TP210\n\n@ct.kernel\ndef k(x):\n    helper(x)\n"
+                ),
             ] {
-                bad_beside(&RULE, OTHERS, &format!("import cuda.tile as ct\n{import}\n\n{body}"));
+                bad_beside(
+                    &RULE,
+                    OTHERS,
+                    &format!("import cuda.tile as ct\n{import}\n\n{body}"),
+                );
             }
         }
     }

@@ -12,8 +12,22 @@ const WRONG: [&str; 4] = ["cutile", "cuTile", "cuda_tile", "cuda.cutile"];
 
 /// What is worth importing from cuTile by name: a project's own `cutile` has other things.
 const OURS: [&str; 16] = [
-    "kernel", "launch", "Constant", "load", "store", "gather", "scatter", "bid", "num_blocks",
-    "num_tiles", "mma", "arange", "astype", "ByTarget", "PaddingMode", "tune",
+    "kernel",
+    "launch",
+    "Constant",
+    "load",
+    "store",
+    "gather",
+    "scatter",
+    "bid",
+    "num_blocks",
+    "num_tiles",
+    "mma",
+    "arange",
+    "astype",
+    "ByTarget",
+    "PaddingMode",
+    "tune",
 ];
 
 rule! {
@@ -94,7 +108,10 @@ fn import_from(
     out: &mut Findings<'_>,
 ) {
     // `from cuda import cutile`.
-    for name in names.iter().filter(|n| module == "cuda" && n.name.name == "cutile") {
+    for name in names
+        .iter()
+        .filter(|n| module == "cuda" && n.name.name == "cutile")
+    {
         let right = match name.alias {
             Some(_) => "tile",
             None => "tile as cutile",
@@ -143,8 +160,14 @@ mod tests {
             ("import cuTile as ct", "import cuda.tile as ct"),
             ("import cuda_tile as ct", "import cuda.tile as ct"),
             ("import cuda.cutile as ct", "import cuda.tile as ct"),
-            ("import torch, cutile as ct", "import torch, cuda.tile as ct"),
-            ("import cutile.tune as tune", "import cuda.tile.tune as tune"),
+            (
+                "import torch, cutile as ct",
+                "import torch, cuda.tile as ct",
+            ),
+            (
+                "import cutile.tune as tune",
+                "import cuda.tile.tune as tune",
+            ),
             ("from cutile import kernel", "from cuda.tile import kernel"),
             ("from cutile import *", "from cuda.tile import *"),
             (
@@ -152,7 +175,10 @@ mod tests {
                 "from cuda.tile.tune import exhaustive_search",
             ),
             ("from cuda import cutile", "from cuda import tile as cutile"),
-            ("from cuda import cutile as ct", "from cuda import tile as ct"),
+            (
+                "from cuda import cutile as ct",
+                "from cuda import tile as ct",
+            ),
         ] {
             fixes(
                 &RULE,

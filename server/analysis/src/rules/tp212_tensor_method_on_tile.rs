@@ -61,7 +61,9 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
                 return;
             };
             let wrong = match base {
-                Base::Tile => is_bare(device, expr, index) || index.iter().any(|i| picks(device, i)),
+                Base::Tile => {
+                    is_bare(device, expr, index) || index.iter().any(|i| picks(device, i))
+                }
                 Base::Array => !loaded_from.contains(&expr.span) && !is_one_case(device, place),
             };
             if wrong {
@@ -90,7 +92,9 @@ fn base(device: &DeviceContext<'_>, value: &Expr) -> Option<Base> {
 /// may well be a tuple of arrays.
 fn is_one_case(device: &DeviceContext<'_>, place: &Place<'_>) -> bool {
     place.path.iter().any(|stmt| match &stmt.kind {
-        StmtKind::If { branches, .. } => (branches.iter()).any(|(test, _)| device.ty(test).is_const()),
+        StmtKind::If { branches, .. } => {
+            (branches.iter()).any(|(test, _)| device.ty(test).is_const())
+        }
         _ => false,
     })
 }
@@ -153,7 +157,9 @@ fn transposed<'a>(
     let written = device.source(value.span);
     let message = format!("`{}` is {}, which has no `T`", short(written), base.word());
     let found = out.push(whole.span, message).claim(Claim::Errors);
-    let is_matrix = device.tile(value).is_some_and(|t| t.shape.as_ref().is_some_and(|s| s.len() == 2));
+    let is_matrix = device
+        .tile(value)
+        .is_some_and(|t| t.shape.as_ref().is_some_and(|s| s.len() == 2));
     if is_matrix {
         let dot = tileperf_syntax::Span::new(value.span.end as usize, whole.span.end as usize);
         let edits = Edits::new(device.text).replace(dot, ".transpose()");
@@ -173,9 +179,9 @@ fn subscript(
         Base::Tile => format!(
             "`{written}` is a tile, whose elements cannot be picked by a subscript; use `extract` or `ct.gather`"
         ),
-        Base::Array => format!(
-            "`{written}` is an array, which has no subscript; use `ct.load` or `ct.gather`"
-        ),
+        Base::Array => {
+            format!("`{written}` is an array, which has no subscript; use `ct.load` or `ct.gather`")
+        }
     };
     out.push(whole.span, message).claim(Claim::Errors);
 }
@@ -205,7 +211,10 @@ mod tests {
         for (line, fixed) in [
             ("u = t.to(ct.float16)", "u = t.astype(ct.float16)"),
             ("u = t.cast(ct.float16)", "u = t.astype(ct.float16)"),
-            ("u = (t * 2).to(x.dtype) + 1", "u = (t * 2).astype(x.dtype) + 1"),
+            (
+                "u = (t * 2).to(x.dtype) + 1",
+                "u = (t * 2).astype(x.dtype) + 1",
+            ),
             ("u = t.to(torch.float16)", "u = t.astype(torch.float16)"),
             ("u = t.float()", "u = t.astype(ct.float32)"),
             ("u = t.half()", "u = t.astype(ct.float16)"),
@@ -269,7 +278,10 @@ mod tests {
     #[test]
     fn messages_name_what_to_use() {
         for (line, want) in [
-            ("t.to(ct.float16)", "`t` is a tile, which has no `to`; use `astype`"),
+            (
+                "t.to(ct.float16)",
+                "`t` is a tile, which has no `to`; use `astype`",
+            ),
             ("t.cast(i)", "has no `cast`; use `astype`"),
             ("t.type(i)", "; use `astype`"),
             ("t.float()", "; use `astype`"),
@@ -286,7 +298,10 @@ mod tests {
             ("t.expand_as(t)", "; use `ct.broadcast_to`"),
             ("t.repeat(1)", "; use `ct.broadcast_to`"),
             ("t.t()", "; use `transpose`"),
-            ("x.size()", "`x` is an array, which has no `size`; use `shape`"),
+            (
+                "x.size()",
+                "`x` is an array, which has no `size`; use `shape`",
+            ),
             ("x.numel()", "; use `shape`"),
             ("x.stride()", "; use `strides`"),
             ("x.sum()", "; load a tile of it first"),

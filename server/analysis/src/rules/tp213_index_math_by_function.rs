@@ -58,10 +58,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         if !about_numbers || !(is_index(device, x) || is_index(device, y)) {
             return;
         }
-        let message = format!(
-            "`ct.{}` on an index; write it with `{op}`",
-            call.name
-        );
+        let message = format!("`ct.{}` on an index; write it with `{op}`", call.name);
         let text = format!(
             "{} {op} {}",
             operand(device, x, op, false),
@@ -98,7 +95,12 @@ fn is_number(device: &DeviceContext<'_>, expr: &Expr) -> bool {
 }
 
 /// An operand as it is written beside an operator.
-fn operand<'a>(device: &DeviceContext<'a>, expr: &Expr, op: &str, right: bool) -> std::borrow::Cow<'a, str> {
+fn operand<'a>(
+    device: &DeviceContext<'a>,
+    expr: &Expr,
+    op: &str,
+    right: bool,
+) -> std::borrow::Cow<'a, str> {
     let source = device.source(expr.span);
     let bare = match &expr.kind {
         ExprKind::Name(_)
@@ -169,12 +171,18 @@ mod tests {
             ("a = -ct.add(i, 1)", "a = -(i + 1)"),
             ("a = ct.add(i, 1).dtype", "a = (i + 1).dtype"),
             ("a = ct.add(i if n else 0, 1)", "a = (i if n else 0) + 1"),
-            ("ct.load(x, (ct.add(i, 1),), (B,))", "ct.load(x, (i + 1,), (B,))"),
+            (
+                "ct.load(x, (ct.add(i, 1),), (B,))",
+                "ct.load(x, (i + 1,), (B,))",
+            ),
             (
                 "a = ct.add(i, ct.arange(B, dtype=ct.int32))",
                 "a = i + ct.arange(B, dtype=ct.int32)",
             ),
-            ("a = ct.mul(ct.num_blocks(0), 2)", "a = ct.num_blocks(0) * 2"),
+            (
+                "a = ct.mul(ct.num_blocks(0), 2)",
+                "a = ct.num_blocks(0) * 2",
+            ),
             (
                 "a = ct.add(ct.arange(B, dtype=ct.int32), B)",
                 "a = ct.arange(B, dtype=ct.int32) + B",

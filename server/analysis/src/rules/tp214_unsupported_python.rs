@@ -143,7 +143,12 @@ impl Search<'_, '_, '_> {
                 return self.push(stmt.span, "`continue` in `static_iter`");
             }
             StmtKind::FunctionDef(def) => return self.nested(def),
-            StmtKind::For { target, iter, body, orelse } => {
+            StmtKind::For {
+                target,
+                iter,
+                body,
+                orelse,
+            } => {
                 self.or_else(orelse);
                 self.target(target);
                 if self.is_static(iter) {
@@ -202,7 +207,17 @@ impl Search<'_, '_, '_> {
             ExprKind::List(_) => "A list",
             ExprKind::Dict(_) => "A dictionary display",
             // `{{name}}`: the file is a template.
-            ExprKind::Set(items) if matches!(items[..], [Expr { kind: ExprKind::Set(_), .. }]) => return,
+            ExprKind::Set(items)
+                if matches!(
+                    items[..],
+                    [Expr {
+                        kind: ExprKind::Set(_),
+                        ..
+                    }]
+                ) =>
+            {
+                return;
+            }
             ExprKind::Set(_) => "A set",
             ExprKind::Named { .. } => "The walrus operator",
             ExprKind::Await(_) => "`await`",
@@ -234,7 +249,8 @@ impl Search<'_, '_, '_> {
         };
         let name = self.at.device.module.api(func);
         let plain = || func.last_ident().map(|i| i.name);
-        name.or_else(plain).is_some_and(|n| n.starts_with("static_"))
+        name.or_else(plain)
+            .is_some_and(|n| n.starts_with("static_"))
     }
 
     fn is_tuple(&self, func: &Expr, args: &[tileperf_syntax::ast::Arg]) -> bool {
@@ -346,7 +362,11 @@ mod tests {
         good(&RULE, &kernel(&start.replace("  # TP214", "")));
         let step = "z = ct.arange(T, step=2, dtype=ct.int32)  # TP214";
         bad_for(&RULE, &kernel(step), &before(5));
-        good_for(&RULE, &kernel("z = helper(t, start=1)\nz = ct.arange(T, dtype=ct.int32)"), &before(5));
+        good_for(
+            &RULE,
+            &kernel("z = helper(t, start=1)\nz = ct.arange(T, dtype=ct.int32)"),
+            &before(5),
+        );
         let all = "z = tuple(i for i in ct.static_iter(range(4)))  # TP214";
         bad_for(&RULE, &kernel(all), &before(5));
         good(&RULE, &kernel(&all.replace("  # TP214", "")));

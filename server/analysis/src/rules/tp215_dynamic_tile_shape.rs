@@ -96,10 +96,10 @@ fn is_shape<'a>(device: &Device<'a>, expr: &'a Expr) -> bool {
         return false;
     };
     attr.name == "shape"
-        && value.name().and_then(|n| device.param(n)).is_some_and(|p| {
-            p.annotation.is_none()
-                && matches!(device.ty(value), Ty::Array(_))
-        })
+        && value
+            .name()
+            .and_then(|n| device.param(n))
+            .is_some_and(|p| p.annotation.is_none() && matches!(device.ty(value), Ty::Array(_)))
 }
 
 /// A parameter that says that it is a number.
@@ -166,8 +166,17 @@ mod tests {
 
     #[test]
     fn divisions_of_constants() {
-        good(&RULE, &kernel("z = ct.zeros((ct.cdiv(T, 2),), dtype=ct.float32)"));
-        bad(&RULE, &kernel("z = ct.zeros((ct.cdiv(T, n),), dtype=ct.float32)  # TP215"));
-        bad(&RULE, &kernel("z = ct.zeros((ct.cdiv(n, u),), dtype=ct.float32)  # TP215"));
+        good(
+            &RULE,
+            &kernel("z = ct.zeros((ct.cdiv(T, 2),), dtype=ct.float32)"),
+        );
+        bad(
+            &RULE,
+            &kernel("z = ct.zeros((ct.cdiv(T, n),), dtype=ct.float32)  # TP215"),
+        );
+        bad(
+            &RULE,
+            &kernel("z = ct.zeros((ct.cdiv(n, u),), dtype=ct.float32)  # TP215"),
+        );
     }
 }

@@ -212,8 +212,15 @@ mod tests {
 
     #[test]
     fn a_bound_written_the_other_way_round() {
-        let code = |test: &str, mark: &str| format!("@ct.kernel\ndef k(x, y, n: int, D: ct.Constant[int]):\n    t = ct.load(x, (0,), (D,))\n    t = ct.where({test}, t, 0.0)\n    ct.store(y, (0,), ct.sum(t) / D){mark}\n");
-        bad(&RULE, &code("n > ct.arange(D, dtype=ct.int32)", "  # TP216"));
+        let code = |test: &str, mark: &str| {
+            format!(
+                "@ct.kernel\ndef k(x, y, n: int, D: ct.Constant[int]):\n    t = ct.load(x, (0,), (D,))\n    t = ct.where({test}, t, 0.0)\n    ct.store(y, (0,), ct.sum(t) / D){mark}\n"
+            )
+        };
+        bad(
+            &RULE,
+            &code("n > ct.arange(D, dtype=ct.int32)", "  # TP216"),
+        );
         good(&RULE, &code("t > 0", ""));
         good(&RULE, &code("0 < t", ""));
     }

@@ -97,9 +97,13 @@ fn report(
     let Some(selector) = selector(at, mask) else {
         return;
     };
-    let Some(module) = at.device.module.imports.iter().find_map(|(name, path)| {
-        (path == "cuda.tile").then_some(name.as_str())
-    }) else {
+    let Some(module) = at
+        .device
+        .module
+        .imports
+        .iter()
+        .find_map(|(name, path)| (path == "cuda.tile").then_some(name.as_str()))
+    else {
         return;
     };
     let edits = Edits::new(at.text).replace(

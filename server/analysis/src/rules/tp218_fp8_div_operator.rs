@@ -108,12 +108,18 @@ fn is_scale<'a>(device: &Device<'a>, expr: &'a Expr, hops: u32) -> bool {
             ExprKind::Call { .. } => device.call(e).is_some_and(|c| c.name == "max"),
             ExprKind::Name(name) => {
                 let lower = name.to_ascii_lowercase();
-                let values = if hops > 0 { bindings::values(&device.def.body, name) } else { Vec::new() };
+                let values = if hops > 0 {
+                    bindings::values(&device.def.body, name)
+                } else {
+                    Vec::new()
+                };
                 // What is bound in several ways says less and less of where it comes from.
                 let left = if values.len() > 1 { 1 } else { hops };
                 lower.contains("scale")
                     || lower.contains("max")
-                    || values.iter().any(|v| is_scale(device, v, left.min(hops.saturating_sub(1))))
+                    || values
+                        .iter()
+                        .any(|v| is_scale(device, v, left.min(hops.saturating_sub(1))))
             }
             _ => false,
         };
@@ -192,6 +198,9 @@ mod tests {
         let (_, found) = bad(&RULE, code);
         let titles: Vec<&str> = found[0].fixes.iter().map(|f| f.title.as_str()).collect();
         assert_eq!(titles.len(), 2, "{titles:?}");
-        assert!(titles[0].contains("to nearest") && titles[1].contains("FULL"), "{titles:?}");
+        assert!(
+            titles[0].contains("to nearest") && titles[1].contains("FULL"),
+            "{titles:?}"
+        );
     }
 }

@@ -146,8 +146,14 @@ mod tests {
     fn through_arithmetic_loops_and_other_reductions() {
         for (body, reduced) in [
             ("ct.load(x, (i,), (T,))  # TP219", "ct.sum(t * 2 + 1)"),
-            ("ct.load(x, i, T)  # TP219", "ct.sum(ct.exp(ct.astype(t, ct.float32)))"),
-            ("ct.load(x, (i,), (T,)).astype(ct.float32)  # TP219", "ct.prod(t)"),
+            (
+                "ct.load(x, i, T)  # TP219",
+                "ct.sum(ct.exp(ct.astype(t, ct.float32)))",
+            ),
+            (
+                "ct.load(x, (i,), (T,)).astype(ct.float32)  # TP219",
+                "ct.prod(t)",
+            ),
         ] {
             bad(
                 &RULE,
@@ -187,7 +193,11 @@ mod tests {
         // The loop walks over columns of the product, or what it multiplies with was masked.
         good(
             &RULE,
-            &product("ct.cdiv(n, T)", "ct.load(a, (0, 0), (M, T))", "ct.load(b, (0, j), (T, N))"),
+            &product(
+                "ct.cdiv(n, T)",
+                "ct.load(a, (0, 0), (M, T))",
+                "ct.load(b, (0, j), (T, N))",
+            ),
         );
         for other in [
             "ct.exp(ct.zeros((M, T), dtype=ct.float32))",
@@ -216,16 +226,24 @@ mod tests {
         // What is masked is as wide as something else.
         good(
             &RULE,
-            &kernel("t = ct.load(x, (i, 0), (1, T))\nm = ct.arange(S, dtype=ct.int32) < n\nu = ct.load(x, (i, i), (1, S), padding_mode=ct.PaddingMode.ZERO)\nct.store(y, (0,), ct.sum(t))"),
+            &kernel(
+                "t = ct.load(x, (i, 0), (1, T))\nm = ct.arange(S, dtype=ct.int32) < n\nu = ct.load(x, (i, i), (1, S), padding_mode=ct.PaddingMode.ZERO)\nct.store(y, (0,), ct.sum(t))",
+            ),
         );
     }
 
     #[test]
     fn the_message_says_where_tma_does_not_help() {
         let kernel = |tma: &str| {
-            format!("@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,){tma})  # TP219\n    ct.store(y, (0,), ct.sum(t))\n")
+            format!(
+                "@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    t = ct.load(x, (ct.bid(0),), (T,){tma})  # TP219\n    ct.store(y, (0,), ct.sum(t))\n"
+            )
         };
-        for (tma, says) in [(", allow_tma=True", true), (", allow_tma=False", false), ("", false)] {
+        for (tma, says) in [
+            (", allow_tma=True", true),
+            (", allow_tma=False", false),
+            ("", false),
+        ] {
             let (_, found) = bad(&RULE, &kernel(tma));
             assert_eq!(found[0].message.contains("sm_80"), says);
         }
@@ -265,7 +283,10 @@ mod tests {
             ("ct.load(x, i, shape=())", "ct.sum(t)"),
             // The ragged axis is not the reduced one.
             ("ct.load(x, (i, 0), (S, T))", "ct.sum(t, axis=1)"),
-            ("ct.load(x, (i, 0), (S, T))", "ct.max(t, axis=-1, keepdims=True)"),
+            (
+                "ct.load(x, (i, 0), (S, T))",
+                "ct.max(t, axis=-1, keepdims=True)",
+            ),
             // Clipped at the store.
             ("ct.load(x, (i, i), (S, T))", "t * 2"),
             // Padded, or masked.
@@ -279,7 +300,10 @@ mod tests {
             ),
             // The elements beyond come last.
             ("ct.load(x, (i, i), (1, T))", "ct.cumsum(t, axis=1)"),
-            ("ct.load(x, (i, i), (1, T))", "ct.scan(t, 1, lambda a, b: a + b, 0)"),
+            (
+                "ct.load(x, (i, i), (1, T))",
+                "ct.scan(t, 1, lambda a, b: a + b, 0)",
+            ),
             // The ragged axis is not the reduced one, through a reduction of the same tile.
             (
                 "ct.load(x, (i, 0), (S, T))",
@@ -291,7 +315,10 @@ mod tests {
             // Two axes of one extent.
             ("ct.load(x, (i, 0), (32, 32))", "ct.max(t, axis=1)"),
             // The author vouches for the bounds.
-            ("ct.load(x, (i, i), (1, T), check_bounds=False)", "ct.sum(t)"),
+            (
+                "ct.load(x, (i, i), (1, T), check_bounds=False)",
+                "ct.sum(t)",
+            ),
             // An index that memory gave.
             (
                 "ct.load(x, (ct.load(p, i, shape=()).item() if T else p, 0), (S, T))",

@@ -42,8 +42,10 @@ rule! {
 
 fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     reduction::reductions(&at.device, &mut |reduction, _| {
-        if matches!(reduction.call.name.as_str(), "sum" | "prod" | "cumsum" | "cumprod")
-            && !reduction.tile.mask
+        if matches!(
+            reduction.call.name.as_str(),
+            "sum" | "prod" | "cumsum" | "cumprod"
+        ) && !reduction.tile.mask
             && !picks(&at.device, reduction.arg)
             && let Some(whose) = half(&at.device, &reduction.tile.dtype)
         {
@@ -54,7 +56,10 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
 
 /// One element is picked by its place, `where(offsets == i, x, 0)`: nothing is added up.
 fn picks<'a>(device: &Device<'a>, arg: &'a tileperf_syntax::ast::Expr) -> bool {
-    let Some(call) = device.call(device.follow(arg)).filter(|c| c.name == "where") else {
+    let Some(call) = device
+        .call(device.follow(arg))
+        .filter(|c| c.name == "where")
+    else {
         return false;
     };
     let Some(mask) = call.arg(0, "mask") else {
@@ -113,7 +118,8 @@ fn report(at: &DeviceContext<'_>, reduction: &Reduction<'_>, half: &Half, out: &
 /// The function treats the elements of an array as floating: it takes their exponential or root,
 /// divides them, casts them to floats or computes with floats.
 fn is_float(device: &Device<'_>, array: &SmolStr) -> bool {
-    let of = |ty: &Ty| matches!(ty, Ty::Tile(t) if t.dtype == Dtype::Of(array.clone()) && !t.constant);
+    let of =
+        |ty: &Ty| matches!(ty, Ty::Tile(t) if t.dtype == Dtype::Of(array.clone()) && !t.constant);
     let mut found = false;
     device.walk(&mut |expr, _| {
         if found {
@@ -227,10 +233,20 @@ mod tests {
     #[test]
     fn one_element_picked_by_its_place() {
         for mask in ["o == 3", "ct.equal(o, 3)"] {
-            good(&RULE, &kernel(&format!("o = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where({mask}, ct.exp(t), 0)))")));
+            good(
+                &RULE,
+                &kernel(&format!(
+                    "o = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where({mask}, ct.exp(t), 0)))"
+                )),
+            );
         }
         for mask in ["o < 3", "ct.less(o, 3)"] {
-            bad(&RULE, &kernel(&format!("o = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where({mask}, ct.exp(t), 0)))  # TP220")));
+            bad(
+                &RULE,
+                &kernel(&format!(
+                    "o = ct.arange(T, dtype=ct.int32)\n    ct.store(y, (0,), ct.sum(ct.where({mask}, ct.exp(t), 0)))  # TP220"
+                )),
+            );
         }
     }
 }

@@ -88,9 +88,7 @@ fn flat_view(expr: &Expr) -> Option<&SmolStr> {
         return None;
     };
     let minus_one = |e: &Expr| match &e.kind {
-        ExprKind::Unary { op, operand } => {
-            op == "-" && matches!(operand.kind, ExprKind::Int(1))
-        }
+        ExprKind::Unary { op, operand } => op == "-" && matches!(operand.kind, ExprKind::Int(1)),
         _ => false,
     };
     match &args[..] {
@@ -131,7 +129,8 @@ fn launches<'a>(at: &ItemContext<'_>, body: &'a [Stmt], out: &mut Passed<'a>) {
     // Arguments collected in a tuple first.
     let mut more = Vec::new();
     assigned(body, &mut |name, value| {
-        if out.names.contains(name) && matches!(value.kind, ExprKind::Tuple(_) | ExprKind::List(_)) {
+        if out.names.contains(name) && matches!(value.kind, ExprKind::Tuple(_) | ExprKind::List(_))
+        {
             more.push(value);
         }
     });
@@ -188,7 +187,10 @@ fn strides(body: &[Stmt], out: &mut FxHashSet<SmolStr>) {
         stmt.own_exprs(&mut |e| {
             e.walk(&mut |e| {
                 if let ExprKind::Attribute { value, attr } = &e.kind
-                    && matches!(attr.name.as_str(), "is_contiguous" | "contiguous" | "stride" | "as_strided")
+                    && matches!(
+                        attr.name.as_str(),
+                        "is_contiguous" | "contiguous" | "stride" | "as_strided"
+                    )
                 {
                     out.extend(value.name().cloned());
                 }
@@ -203,7 +205,8 @@ fn strides(body: &[Stmt], out: &mut FxHashSet<SmolStr>) {
 
 /// Offsets of a contiguous four-dimensional tensor: `n * C * H * W + c * H * W + h * W + w`.
 fn offsets(at: &ItemContext<'_>, def: &FunctionDef, out: &mut Findings<'_>) {
-    let strided = |p: &tileperf_syntax::ast::Param| p.name.name.to_ascii_lowercase().contains("stride");
+    let strided =
+        |p: &tileperf_syntax::ast::Param| p.name.name.to_ascii_lowercase().contains("stride");
     if def.params.iter().any(strided) {
         return;
     }
@@ -240,7 +243,11 @@ fn is_packed(expr: &Expr) -> bool {
             None => factors,
             Some(outer) => factors.intersection(outer).cloned().collect(),
         };
-        if shared.is_empty() || chain.as_ref().is_some_and(|outer| shared.len() + 1 > outer.len()) {
+        if shared.is_empty()
+            || chain
+                .as_ref()
+                .is_some_and(|outer| shared.len() + 1 > outer.len())
+        {
             continue;
         }
         length += 1;
@@ -280,7 +287,10 @@ mod tests {
     const KERNEL: &str = "@ct.kernel\ndef k(x, y, T: ct.Constant[int]):\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (T,)))\n\n";
 
     fn host(body: &str) -> String {
-        format!("{KERNEL}def run(x, y, s):\n    {}\n", body.replace('\n', "\n    "))
+        format!(
+            "{KERNEL}def run(x, y, s):\n    {}\n",
+            body.replace('\n', "\n    ")
+        )
     }
 
     #[test]
@@ -297,7 +307,9 @@ mod tests {
         }
         bad(
             &RULE,
-            &format!("{KERNEL}class F:\n    @staticmethod\n    def forward(ctx, x):\n        y = torch.empty_like(x)\n        y_flat = y.view(-1)\n        ct.launch(0, (1,), k, (x.view(-1), y_flat, 8))  # TP223\n"),
+            &format!(
+                "{KERNEL}class F:\n    @staticmethod\n    def forward(ctx, x):\n        y = torch.empty_like(x)\n        y_flat = y.view(-1)\n        ct.launch(0, (1,), k, (x.view(-1), y_flat, 8))  # TP223\n"
+            ),
         );
     }
 
@@ -351,8 +363,17 @@ mod tests {
 
     #[test]
     fn other_calls_and_names_than_a_launch() {
-        bad(&RULE, &format!("import cuda.tile as ct\nfrom cuda.tile.jax import cutile_call\n{}", host("cutile_call((1,), k, (x.view(-1), y, 8))  # TP223")));
+        bad(
+            &RULE,
+            &format!(
+                "import cuda.tile as ct\nfrom cuda.tile.jax import cutile_call\n{}",
+                host("cutile_call((1,), k, (x.view(-1), y, 8))  # TP223")
+            ),
+        );
         good(&RULE, &host("ct.cdiv(x.view(-1), 8)"));
-        good(&RULE, &host("z = make(s)\nct.launch(s, (1,), k, (z.view(-1), y, 8))"));
+        good(
+            &RULE,
+            &host("z = make(s)\nct.launch(s, (1,), k, (z.view(-1), y, 8))"),
+        );
     }
 }

@@ -73,12 +73,17 @@ fn call(at: &ItemContext<'_>, expr: &Expr, out: &mut Findings<'_>) {
         return;
     };
     let makes = at.module.api(func).is_some_and(|n| n == "kernel");
-    let remakes = || matches!(&func.kind, ExprKind::Attribute { attr, .. } if attr.name == "replace_hints");
+    let remakes =
+        || matches!(&func.kind, ExprKind::Attribute { attr, .. } if attr.name == "replace_hints");
     if makes || remakes() {
         for arg in args {
             hint(at, arg, out);
         }
-    } else if at.module.api(func).is_some_and(|n| n.ends_with("exhaustive_search")) {
+    } else if at
+        .module
+        .api(func)
+        .is_some_and(|n| n.ends_with("exhaustive_search"))
+    {
         for arg in args.iter().filter(|a| named(a, "hints_fn")) {
             returned(at, &arg.value, out);
         }
@@ -140,7 +145,8 @@ fn in_spaces(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) 
                 let Some(field) = field(&given, value) else {
                     return;
                 };
-                if !seen.contains(&(space.span, field.clone())) && offered(&space, name, field, out) {
+                if !seen.contains(&(space.span, field.clone())) && offered(&space, name, field, out)
+                {
                     seen.push((space.span, field.clone()));
                 }
             });
@@ -169,7 +175,9 @@ fn offered(space: &Searched<'_>, hint: &str, field: &SmolStr, out: &mut Findings
     let mut refused: Vec<(Arch, i64)> = Vec::new();
     for (arch, known) in &space.facts.by_arch {
         let configs = known.configs.iter().filter(|_| known.count.reached);
-        let values = configs.flat_map(|c| &c.fields).filter(|(name, _)| name == field);
+        let values = configs
+            .flat_map(|c| &c.fields)
+            .filter(|(name, _)| name == field);
         let bad = values.filter_map(|(_, value)| match value {
             Known::Int(number) if !(allowed.fits)(*number) => Some(*number),
             _ => None,

@@ -84,14 +84,19 @@ fn at_most(file: &FileContext<'_>, value: InItem<'_, Expr>, arch: Arch) -> Optio
         }
         ExprKind::Call { func, args } if by_target(func) => {
             let named = |name: &str| argument(args, None, name);
-            at_most(file, value.with(named(arch.name()).or_else(|| named("default"))?), arch)
+            at_most(
+                file,
+                value.with(named(arch.name()).or_else(|| named("default"))?),
+                arch,
+            )
         }
         _ => None,
     }
 }
 
 fn by_target(func: &Expr) -> bool {
-    func.last_ident().is_some_and(|ident| ident.name == "ByTarget")
+    func.last_ident()
+        .is_some_and(|ident| ident.name == "ByTarget")
 }
 
 /// Whether an expression asks which device it is.
@@ -100,9 +105,17 @@ fn asks_device(expr: &Expr) -> bool {
     expr.walk(&mut |e| {
         found |= e.last_ident().is_some_and(|ident| {
             let lower = ident.name.to_ascii_lowercase();
-            ["capability", "arch", "sm_", "hopper", "blackwell", "device_name", "is_sm"]
-                .iter()
-                .any(|word| lower.contains(word))
+            [
+                "capability",
+                "arch",
+                "sm_",
+                "hopper",
+                "blackwell",
+                "device_name",
+                "is_sm",
+            ]
+            .iter()
+            .any(|word| lower.contains(word))
                 || matches!(lower.as_str(), "cc" | "sm" | "major")
         });
     });
@@ -128,11 +141,16 @@ fn remade(file: &FileContext<'_>, out: &mut Findings<'_>) {
         }
         let mut gated = false;
         host::each(&host::scope(file, used.span), &mut |expr, _| {
-            gated |= matches!(expr.node.kind, ExprKind::Name(_) | ExprKind::Attribute { .. })
-                && asks_device(expr.node);
+            gated |= matches!(
+                expr.node.kind,
+                ExprKind::Name(_) | ExprKind::Attribute { .. }
+            ) && asks_device(expr.node);
         });
         if !gated {
-            let what = format!("`{}` is remade with `num_ctas` greater than 1", used.kernel_text);
+            let what = format!(
+                "`{}` is remade with `num_ctas` greater than 1",
+                used.kernel_text
+            );
             said(used.span, &what, archs, out);
         }
     }
@@ -181,10 +199,7 @@ fn hints_by_target(file: &FileContext<'_>, search: Span) -> bool {
     let mut look = |expr: &Expr| {
         expr.walk(&mut |e| found |= by_target(e) || asks_device(e));
     };
-    let hints = host::follow(
-        file,
-        call.with(hints),
-    );
+    let hints = host::follow(file, call.with(hints));
     look(hints.node);
     if let Some(name) = hints.node.name() {
         for def in host::functions(file) {
@@ -216,7 +231,10 @@ mod tests {
         ] {
             bad(&RULE, &kernel(hints, "  # TP301"));
         }
-        let (_, found) = bad(&RULE, &kernel("num_ctas=ct.ByTarget(sm_120=2)", "  # TP301"));
+        let (_, found) = bad(
+            &RULE,
+            &kernel("num_ctas=ct.ByTarget(sm_120=2)", "  # TP301"),
+        );
         assert_eq!(found[0].archs, [Arch::Sm120]);
         for hints in [
             "num_ctas=1",
@@ -253,7 +271,9 @@ mod tests {
         );
         bad(
             &RULE,
-            &format!("{HEAD}exhaustive_search([C(num_ctas=n) for n in (1, 2)], s, g, k, a, h)  # TP301\n"),
+            &format!(
+                "{HEAD}exhaustive_search([C(num_ctas=n) for n in (1, 2)], s, g, k, a, h)  # TP301\n"
+            ),
         );
         good(
             &RULE,
@@ -278,7 +298,9 @@ mod tests {
     fn in_kernels_remade() {
         bad(
             &RULE,
-            &format!("{HEAD}def run(x):\n    n = 2 if x else None\n    return k.replace_hints(num_ctas=n)  # TP301\n"),
+            &format!(
+                "{HEAD}def run(x):\n    n = 2 if x else None\n    return k.replace_hints(num_ctas=n)  # TP301\n"
+            ),
         );
         for body in [
             "    return k.replace_hints(num_ctas=1)",
@@ -294,12 +316,24 @@ mod tests {
     #[test]
     fn why_there_is_no_gain() {
         for (archs, said) in [
-            (vec![Arch::Sm120, Arch::Sm121], "whose tensor cores cannot use what a cluster shares"),
+            (
+                vec![Arch::Sm120, Arch::Sm121],
+                "whose tensor cores cannot use what a cluster shares",
+            ),
             (vec![Arch::Sm80, Arch::Sm86], "which have no clusters"),
-            (vec![Arch::Sm80, Arch::Sm120], "or no use for what they share"),
+            (
+                vec![Arch::Sm80, Arch::Sm120],
+                "or no use for what they share",
+            ),
         ] {
-            let target = Target { archs, ..Target::default() };
-            let code = format!("import cuda.tile as ct\n{}", kernel("num_ctas=2", "  # TP301"));
+            let target = Target {
+                archs,
+                ..Target::default()
+            };
+            let code = format!(
+                "import cuda.tile as ct\n{}",
+                kernel("num_ctas=2", "  # TP301")
+            );
             let (_, found) = bad_for(&RULE, &code, &target);
             assert!(found[0].message.ends_with(said), "{found:?}");
         }
@@ -308,8 +342,15 @@ mod tests {
     #[test]
     fn a_function_of_hints_that_asks_for_the_device() {
         let space = "[C(num_ctas=n) for n in (1, 2)]";
-        let code = |hints: &str, mark: &str| format!("{HEAD}def hints(c):\n    return {hints}\n\ndef other(c):\n    return arch()\n\nexhaustive_search({space}, s, g, k, a, hints){mark}\n");
+        let code = |hints: &str, mark: &str| {
+            format!(
+                "{HEAD}def hints(c):\n    return {hints}\n\ndef other(c):\n    return arch()\n\nexhaustive_search({space}, s, g, k, a, hints){mark}\n"
+            )
+        };
         bad(&RULE, &code("{'num_ctas': c.num_ctas}", "  # TP301"));
-        good(&RULE, &code("{'num_ctas': c.num_ctas if arch() else 1}", ""));
+        good(
+            &RULE,
+            &code("{'num_ctas': c.num_ctas if arch() else 1}", ""),
+        );
     }
 }

@@ -72,7 +72,10 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
             .collect();
         if let Some(what) = archs.first().and_then(over) {
             let on = tuned::listed(&archs);
-            let message = format!("`{}` has a tile {what}, which does not fit on {on}", kernel.name);
+            let message = format!(
+                "`{}` has a tile {what}, which does not fit on {on}",
+                kernel.name
+            );
             out.push(kernel.name_span, message).archs(archs);
         }
     }
@@ -157,11 +160,16 @@ fn exceeds(
     let blocks = if arch.has_clusters() { num_ctas? } else { 1 };
     let limits = arch.limits();
     let bytes = |shape: &[Extent], size: i64| -> Option<i64> {
-        let elements = shape.iter().try_fold(1_i64, |n, e| n.checked_mul(extent(e)?))?;
+        let elements = shape
+            .iter()
+            .try_fold(1_i64, |n, e| n.checked_mul(extent(e)?))?;
         elements.checked_mul(size)?.checked_div(blocks)
     };
     products.iter().find_map(|product| {
-        let accumulator = product.accumulator.as_ref().and_then(|shape| bytes(shape, 4));
+        let accumulator = product
+            .accumulator
+            .as_ref()
+            .and_then(|shape| bytes(shape, 4));
         let (most, place) = if arch.tensor_cores() >= TensorCores::Sm100 {
             (TENSOR_MEMORY, "tensor memory")
         } else {
@@ -170,7 +178,9 @@ fn exceeds(
         };
         if let Some(needed) = accumulator.filter(|needed| *needed > most) {
             let kib = needed / 1024;
-            return Some(format!("whose accumulator needs {kib} KiB of {place} a block"));
+            return Some(format!(
+                "whose accumulator needs {kib} KiB of {place} a block"
+            ));
         }
         let mut operands = 0_i64;
         for (shape, size) in &product.operands {
@@ -209,7 +219,11 @@ fn searched(file: &FileContext<'_>, space: &Searched<'_>, out: &mut Findings<'_>
                 Extent::Other => None,
             };
             let has = config.fields.iter().any(|(name, _)| name == "num_ctas");
-            let ctas = if has { int(config, "num_ctas") } else { Some(1) };
+            let ctas = if has {
+                int(config, "num_ctas")
+            } else {
+                Some(1)
+            };
             let what = exceeds(*arch, &products, ctas.filter(|n| *n > 0), &value)?;
             let said: Vec<String> = (fields.iter())
                 .filter_map(|(_, field)| Some(format!("{field}={}", int(config, field)?)))
@@ -246,7 +260,11 @@ fn fields(file: &FileContext<'_>, search: Span, number: usize) -> Vec<(SmolStr, 
         let ExprKind::Call { args, .. } = &call.node.kind else {
             return None;
         };
-        let place = if args.iter().any(|a| a.stars > 0) { None } else { Some(4) };
+        let place = if args.iter().any(|a| a.stars > 0) {
+            None
+        } else {
+            Some(4)
+        };
         let function = call.with(argument(args, place, "args_fn")?);
         let (config, tuple) = given_by(file, function)?;
         let ExprKind::Tuple(items) = &tuple.kind else {
@@ -266,14 +284,9 @@ fn fields(file: &FileContext<'_>, search: Span, number: usize) -> Vec<(SmolStr, 
 }
 
 /// The parameter and the result of a lambda, or of a function of the file with one `return`.
-fn given_by<'a>(
-    file: &FileContext<'a>,
-    function: InItem<'a, Expr>,
-) -> Option<(SmolStr, &'a Expr)> {
+fn given_by<'a>(file: &FileContext<'a>, function: InItem<'a, Expr>) -> Option<(SmolStr, &'a Expr)> {
     match &function.node.kind {
-        ExprKind::Lambda { params, body } => {
-            Some((params.first()?.name.name.clone(), &**body))
-        }
+        ExprKind::Lambda { params, body } => Some((params.first()?.name.name.clone(), &**body)),
         ExprKind::Name(name) => {
             let functions = host::functions(file);
             let mut named = functions.iter().filter(|d| d.node.name.name == *name);
@@ -291,13 +304,14 @@ fn given_by<'a>(
 /// The field of a configuration that an argument is: `cfg.TILE_M`, `cfg["TILE_M"]`.
 fn field(expr: &Expr, config: &str) -> Option<SmolStr> {
     match &expr.kind {
-        ExprKind::Attribute { value, attr } => {
-            (value.name()? == config).then(|| attr.name.clone())
-        }
+        ExprKind::Attribute { value, attr } => (value.name()? == config).then(|| attr.name.clone()),
         ExprKind::Subscript { value, index } => match index.as_slice() {
-            [Expr { kind: ExprKind::Str(text), .. }] => {
-                (value.name()? == config).then(|| text.as_str().into())
-            }
+            [
+                Expr {
+                    kind: ExprKind::Str(text),
+                    ..
+                },
+            ] => (value.name()? == config).then(|| text.as_str().into()),
             _ => None,
         },
         _ => None,
@@ -325,7 +339,10 @@ mod tests {
         let marked = |m: &str, n: &str, k: &str| {
             kernel("", m, n, k).replace("K: ct.Constant[int]):", "K: ct.Constant[int]):  # TP302")
         };
-        assert_eq!(archs(&marked("256", "256", "64")), [80, 86, 89, 90, 120, 121]);
+        assert_eq!(
+            archs(&marked("256", "256", "64")),
+            [80, 86, 89, 90, 120, 121]
+        );
         assert_eq!(archs(&marked("512", "256", "64")).len(), 8);
         // Operands of a byte an element at the least.
         assert_eq!(archs(&marked("128", "128", "512")), [86, 89, 120, 121]);
@@ -362,7 +379,10 @@ mod tests {
             ("SPACE = [C(M=m, N=256, K=64) for m in SIZES]", ARGS),
             ("SPACE = [C(M=256, N=256, K=64)]", "make_args"),
             ("SPACE = [C(M=256, N=256, K=64)]", "lambda c: args(c)"),
-            ("SPACE = [C(M=256, N=256, K=64, num_ctas=n) for n in MORE if n > 8]", "lambda c: (a, b, o, 64, 64, 64)"),
+            (
+                "SPACE = [C(M=256, N=256, K=64, num_ctas=n) for n in MORE if n > 8]",
+                "lambda c: (a, b, o, 64, 64, 64)",
+            ),
         ] {
             good(&RULE, &search(space, args));
         }
@@ -382,9 +402,18 @@ mod tests {
     #[test]
     fn a_space_is_told_once() {
         let space = "SPACE = [C(M=512, N=512, K=64)]  # TP302";
-        let twice = format!("{}exhaustive_search(SPACE, s, g, mm, {ARGS}, h)\n", search(space, ARGS));
+        let twice = format!(
+            "{}exhaustive_search(SPACE, s, g, mm, {ARGS}, h)\n",
+            search(space, ARGS)
+        );
         assert_eq!(bad(&RULE, &twice).1.len(), 1);
         // Fields that go to other parameters.
-        good(&RULE, &search("SPACE = [C(M=512, N=512, K=64)]", "lambda c: (a, b, o, 64, 64, 32)"));
+        good(
+            &RULE,
+            &search(
+                "SPACE = [C(M=512, N=512, K=64)]",
+                "lambda c: (a, b, o, 64, 64, 32)",
+            ),
+        );
     }
 }

@@ -39,12 +39,15 @@ rule! {
 /// Counts of cards that cuTile runs on. Anything else needs a name that says what it is.
 const KNOWN: [i64; 12] = [78, 84, 108, 114, 128, 132, 142, 144, 148, 152, 170, 188];
 
-const ASK: &str = "torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count";
+const ASK: &str =
+    "torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count";
 
 fn check(item: &ItemContext<'_>, out: &mut Findings<'_>) {
     // Kernels in CUDA's own Python language are another matter.
     let imports = || item.module.imports.values();
-    if imports().any(|p| p.starts_with("cuda.lang")) && !imports().any(|p| p.starts_with("cuda.tile")) {
+    if imports().any(|p| p.starts_with("cuda.lang"))
+        && !imports().any(|p| p.starts_with("cuda.tile"))
+    {
         return;
     }
     block(item, item.body, out);
@@ -86,7 +89,10 @@ fn definitions<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::FunctionDef(_) | StmtKind::ClassDef(_) => visit(stmt),
-            _ => stmt.blocks().into_iter().for_each(|b| definitions(b, visit)),
+            _ => stmt
+                .blocks()
+                .into_iter()
+                .for_each(|b| definitions(b, visit)),
         }
     }
 }
@@ -138,9 +144,16 @@ fn call(item: &ItemContext<'_>, func: &Expr, args: &[Arg], out: &mut Findings<'_
     // Objects that only pretend to be a device, in tests.
     let stands_for_device = func.last_ident().is_some_and(|ident| {
         let lower = ident.name.to_ascii_lowercase();
-        ["mock", "namespace", "patch", "setattr", "properties", "fake"]
-            .iter()
-            .any(|w| lower.contains(w))
+        [
+            "mock",
+            "namespace",
+            "patch",
+            "setattr",
+            "properties",
+            "fake",
+        ]
+        .iter()
+        .any(|w| lower.contains(w))
     });
     if stands_for_device {
         return;
@@ -193,11 +206,7 @@ fn said(item: &ItemContext<'_>, value: &Expr, name: &str, asks: bool, out: &mut 
     }
 }
 
-fn plain<'f>(
-    span: Span,
-    count: i64,
-    out: &'f mut Findings<'_>,
-) -> crate::rules::Described<'f> {
+fn plain<'f>(span: Span, count: i64, out: &'f mut Findings<'_>) -> crate::rules::Described<'f> {
     out.push(
         span,
         format!(
@@ -209,7 +218,12 @@ fn plain<'f>(
 
 fn report(item: &ItemContext<'_>, span: Span, count: i64, out: &mut Findings<'_>) {
     let found = plain(span, count, out);
-    if item.module.imports.get("torch").is_some_and(|path| path == "torch") {
+    if item
+        .module
+        .imports
+        .get("torch")
+        .is_some_and(|path| path == "torch")
+    {
         let edits = Edits::new(item.text).replace(span, ASK);
         found.review_fix("Ask the device", edits);
     }
@@ -221,14 +235,14 @@ fn is_count(name: &str) -> bool {
     let lower = lower.trim_matches('_');
     let parts: Vec<&str> = lower.split('_').collect();
     let counted = |part: &&str| matches!(*part, "num" | "n" | "nr" | "count" | "number" | "total");
-    let sm = |part: &&str| {
-        matches!(*part, "sm" | "sms" | "multiprocessor" | "multiprocessors")
-    };
+    let sm = |part: &&str| matches!(*part, "sm" | "sms" | "multiprocessor" | "multiprocessors");
     let whole = matches!(
         lower,
         "sms" | "nsm" | "nsms" | "numsm" | "numsms" | "smcount" | "multi_processor_count"
     );
-    let others = |part: &&str| counted(part) || sm(part) || matches!(*part, "gpu" | "device" | "max" | "default");
+    let others = |part: &&str| {
+        counted(part) || sm(part) || matches!(*part, "gpu" | "device" | "max" | "default")
+    };
     whole
         || parts.iter().any(sm)
             && (parts.iter().any(counted) || parts.contains(&"sms"))
@@ -296,7 +310,10 @@ mod tests {
 
     #[test]
     fn not_for_kernels_of_another_language() {
-        good(&RULE, "import torch\nimport cuda.lang as cl\nNUM_SMS = 148\n");
+        good(
+            &RULE,
+            "import torch\nimport cuda.lang as cl\nNUM_SMS = 148\n",
+        );
     }
 
     #[test]
@@ -310,8 +327,14 @@ mod tests {
     #[test]
     fn another_language_of_the_same_company() {
         good(&RULE, "import cuda.lang as cl\nNUM_SMS = 148\n");
-        bad(&RULE, "import cuda.lang as cl\nimport cuda.tile as ct\nNUM_SMS = 148  # TP303\n");
-        bad(&RULE, "import numpy as cu\nfrom cuda import core\nNUM_SMS = 148  # TP303\n");
+        bad(
+            &RULE,
+            "import cuda.lang as cl\nimport cuda.tile as ct\nNUM_SMS = 148  # TP303\n",
+        );
+        bad(
+            &RULE,
+            "import numpy as cu\nfrom cuda import core\nNUM_SMS = 148  # TP303\n",
+        );
     }
 
     #[test]

@@ -97,11 +97,16 @@ fn allocates(item: &ItemContext<'_>, func: &Expr) -> bool {
     if matches!(name, "new_empty" | "new_zeros" | "new_full" | "new_ones") {
         return true;
     }
-    let makes = matches!(
-        name,
-        "empty" | "zeros" | "ones" | "full" | "empty_strided"
-    ) || matches!(name, "empty_like" | "zeros_like" | "ones_like" | "full_like");
-    makes && item.module.path(func).is_some_and(|path| path.starts_with("torch."))
+    let makes = matches!(name, "empty" | "zeros" | "ones" | "full" | "empty_strided")
+        || matches!(
+            name,
+            "empty_like" | "zeros_like" | "ones_like" | "full_like"
+        );
+    makes
+        && item
+            .module
+            .path(func)
+            .is_some_and(|path| path.starts_with("torch."))
 }
 
 /// Whether an expression is not evaluated on the way to the launch: an error's text, a cache miss,
@@ -159,9 +164,13 @@ fn on_host(item: &ItemContext<'_>, def: &FunctionDef, base: &Expr) -> bool {
                 if argument(args, None, "device").is_some_and(cpu) {
                     return true;
                 }
-                let numpy = item.module.path(func).is_some_and(|p| p.starts_with("numpy."));
+                let numpy = item
+                    .module
+                    .path(func)
+                    .is_some_and(|p| p.starts_with("numpy."));
                 // What comes back from the device waits there, and is said there.
-                if numpy || host::method(root).is_some_and(|(_, n, _)| matches!(n, "cpu" | "numpy")) {
+                if numpy || host::method(root).is_some_and(|(_, n, _)| matches!(n, "cpu" | "numpy"))
+                {
                     return true;
                 }
                 func
@@ -255,15 +264,30 @@ mod tests {
 
     #[test]
     fn every_way_to_allocate() {
-        for made in ["torch.empty(4)", "torch.zeros(4)", "torch.ones(4)", "torch.full((4,), 1)", "torch.empty_strided((4,), (1,))", "torch.zeros_like(x)", "x.new_full((4,), 1)"] {
-            let code = code("    n = lens.max().item()  # TP304").replace("torch.empty_like(x)", made);
+        for made in [
+            "torch.empty(4)",
+            "torch.zeros(4)",
+            "torch.ones(4)",
+            "torch.full((4,), 1)",
+            "torch.empty_strided((4,), (1,))",
+            "torch.zeros_like(x)",
+            "x.new_full((4,), 1)",
+        ] {
+            let code =
+                code("    n = lens.max().item()  # TP304").replace("torch.empty_like(x)", made);
             bad(&RULE, &code);
         }
         for made in ["torch.sum(x)", "x.clone()", "np.zeros(4)"] {
-            good(&RULE, &code("    n = lens.max().item()").replace("torch.empty_like(x)", made));
+            good(
+                &RULE,
+                &code("    n = lens.max().item()").replace("torch.empty_like(x)", made),
+            );
         }
         // What a lambda does, it does when it is called; beside it one waits all the same.
         good(&RULE, &code("    f = lambda: lens.max().item()"));
-        bad(&RULE, &code("    f = lambda: 1\n    n = lens.max().item()  # TP304"));
+        bad(
+            &RULE,
+            &code("    f = lambda: 1\n    n = lens.max().item()  # TP304"),
+        );
     }
 }

@@ -210,7 +210,9 @@ impl<'a> Tiles<'_, 'a> {
                     _ => false,
                 },
                 None => {
-                    let number = func.name().is_some_and(|n| matches!(n.as_str(), "min" | "max"));
+                    let number = func
+                        .name()
+                        .is_some_and(|n| matches!(n.as_str(), "min" | "max"));
                     number && !args.is_empty() && args.iter().all(|a| of(&a.value))
                 }
             },
@@ -328,17 +330,27 @@ mod tests {
             archs: vec![Arch::Sm80],
             ..Target::default()
         };
-        good_for(&RULE, &format!("import cuda.tile as ct\n{}", code("cols")), &target);
+        good_for(
+            &RULE,
+            &format!("import cuda.tile as ct\n{}", code("cols")),
+            &target,
+        );
     }
 
     #[test]
     fn architectures_without_tma_are_left_out() {
-        let code = format!("import cuda.tile as ct\n{}  # TP401\n", code("cols").trim_end());
+        let code = format!(
+            "import cuda.tile as ct\n{}  # TP401\n",
+            code("cols").trim_end()
+        );
         for (archs, named) in [
             (vec![Arch::Sm90, Arch::Sm100], vec![]),
             (vec![Arch::Sm80, Arch::Sm90], vec![Arch::Sm90]),
         ] {
-            let target = Target { archs, ..Target::default() };
+            let target = Target {
+                archs,
+                ..Target::default()
+            };
             let (_, found) = bad_for(&RULE, &code, &target);
             assert_eq!(found[0].archs, named);
         }

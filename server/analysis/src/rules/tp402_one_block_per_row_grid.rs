@@ -102,12 +102,12 @@ fn is_count<'a>(file: &FileContext<'a>, expr: InItem<'a, Expr>, depth: u32) -> b
         },
         ExprKind::Call { func, args } => match &func.kind {
             // `x.size(0)`, `x.numel()`
-            ExprKind::Attribute { attr, .. } => {
-                attr.name == "size" && args.len() == 1
+            ExprKind::Attribute { attr, .. } => attr.name == "size" && args.len() == 1,
+            ExprKind::Name(name) => {
+                name == "int" && args.len() == 1 && depth > 0 && {
+                    is_count(file, expr.with(&args[0].value), depth - 1)
+                }
             }
-            ExprKind::Name(name) => name == "int" && args.len() == 1 && depth > 0 && {
-                is_count(file, expr.with(&args[0].value), depth - 1)
-            },
             _ => false,
         },
         ExprKind::Binary { op, left, right } => match op.as_str() {
@@ -127,9 +127,11 @@ fn is_count<'a>(file: &FileContext<'a>, expr: InItem<'a, Expr>, depth: u32) -> b
 /// Whether a name is one for a number of tiles, blocks or multiprocessors.
 fn is_tile_count(name: &SmolStr) -> bool {
     let lower = name.to_ascii_lowercase();
-    ["tile", "block", "grid", "sm", "prog", "cta", "chunk", "worker", "split"]
-        .iter()
-        .any(|word| lower.contains(word))
+    [
+        "tile", "block", "grid", "sm", "prog", "cta", "chunk", "worker", "split",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
 }
 
 /// Whether a candidate is known, and every kernel that it can be works on rows. What callers pass is
@@ -217,7 +219,10 @@ fn is_row<'a>(device: &Device<'a>, index: &'a Expr) -> bool {
 fn is_bid<'a>(device: &Device<'a>, expr: &'a Expr) -> bool {
     let expr = device.follow(expr);
     device.call(expr).is_some_and(|call| {
-        call.name == "bid" && call.arg(0, "axis").is_some_and(|a| device.ty(a).int() == Some(0))
+        call.name == "bid"
+            && call
+                .arg(0, "axis")
+                .is_some_and(|a| device.ty(a).int() == Some(0))
     })
 }
 
@@ -225,8 +230,9 @@ fn is_bid<'a>(device: &Device<'a>, expr: &'a Expr) -> bool {
 fn one_row<'a>(device: &Device<'a>, shape: Option<&'a Expr>) -> bool {
     let Some(shape) = shape else { return false };
     match &device.follow(shape).kind {
-        ExprKind::Tuple(parts) => (parts.first())
-            .is_some_and(|first| device.ty(device.follow(first)).int() == Some(1)),
+        ExprKind::Tuple(parts) => {
+            (parts.first()).is_some_and(|first| device.ty(device.follow(first)).int() == Some(1))
+        }
         _ => false,
     }
 }
@@ -264,23 +270,36 @@ mod tests {
             code("    body(x, B)\n", "(rows,)")
         );
         bad(&RULE, &helper);
-        let jax = code(ROW, "grid").replace("ct.launch(stream, grid, k, (x, 64))", "cutile_call((rows,), k, (x, 64))");
+        let jax = code(ROW, "grid").replace(
+            "ct.launch(stream, grid, k, (x, 64))",
+            "cutile_call((rows,), k, (x, 64))",
+        );
         bad(
             &RULE,
-            &format!("import cuda.tile as ct\nfrom cuda.tile.jax import cutile_call\n{jax}  # TP402\n"),
+            &format!(
+                "import cuda.tile as ct\nfrom cuda.tile.jax import cutile_call\n{jax}  # TP402\n"
+            ),
         );
-        let named = code(ROW, "grid").replace("    ct.launch", "    grid = (rows, 1, 1)\n    ct.launch");
+        let named =
+            code(ROW, "grid").replace("    ct.launch", "    grid = (rows, 1, 1)\n    ct.launch");
         bad(&RULE, &format!("{named}  # TP402\n"));
     }
 
     #[test]
     fn kernels_of_other_files() {
-        let kernel = |body: &str| format!("def body(x, B):\n{ROW}\n@ct.kernel\ndef k(x, B: ct.Constant[int]):\n{body}");
+        let kernel = |body: &str| {
+            format!("def body(x, B):\n{ROW}\n@ct.kernel\ndef k(x, B: ct.Constant[int]):\n{body}")
+        };
         let launch = |import: &str, name: &str, mark: &str| {
-            format!("import cuda.tile as ct\n{import}\n\ndef run(x, stream):\n    rows, cols = x.shape\n    ct.launch(stream, (rows,), {name}, (x, 64)){mark}\n")
+            format!(
+                "import cuda.tile as ct\n{import}\n\ndef run(x, stream):\n    rows, cols = x.shape\n    ct.launch(stream, (rows,), {name}, (x, 64)){mark}\n"
+            )
         };
         for body in [ROW, "    body(x, B)\n"] {
-            let others = &[("ops.byrow", &*kernel(body)), ("ops", "from ops.byrow import k as exported\n")];
+            let others = &[
+                ("ops.byrow", &*kernel(body)),
+                ("ops", "from ops.byrow import k as exported\n"),
+            ];
             for (import, name) in [
                 ("from ops.byrow import k", "k"),
                 ("from ops.byrow import k as fast", "fast"),
@@ -290,14 +309,29 @@ mod tests {
                 bad_beside(&RULE, others, &launch(import, name, "  # TP402"));
             }
         }
-        let persistent = kernel("    for r in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):\n        ct.store(x, (r, 0), ct.load(x, (r, 0), (1, B)))\n");
+        let persistent = kernel(
+            "    for r in range(ct.bid(0), x.shape[0], ct.num_blocks(0)):\n        ct.store(x, (r, 0), ct.load(x, (r, 0), (1, B)))\n",
+        );
         let import = "from ops.byrow import k";
-        good_beside(&RULE, &[("ops.byrow", &persistent)], &launch(import, "k", ""));
+        good_beside(
+            &RULE,
+            &[("ops.byrow", &persistent)],
+            &launch(import, "k", ""),
+        );
         // Not known; one of two; what callers pass.
         good_beside(&RULE, &[], &launch(import, "k", ""));
         let two = [("ops.byrow", &*kernel(ROW)), ("ops.other", &*persistent)];
-        good_beside(&RULE, &two, &launch("from ops import byrow, other", "(byrow.k if x else other.k)", ""));
-        let passed = launch(import, "kernel", "").replace("run(x,", "run(kernel, x,") + "\nrun(k, X, S)\n";
+        good_beside(
+            &RULE,
+            &two,
+            &launch(
+                "from ops import byrow, other",
+                "(byrow.k if x else other.k)",
+                "",
+            ),
+        );
+        let passed =
+            launch(import, "kernel", "").replace("run(x,", "run(kernel, x,") + "\nrun(k, X, S)\n";
         good_beside(&RULE, &two, &passed);
     }
 

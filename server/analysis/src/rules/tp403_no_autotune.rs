@@ -79,7 +79,9 @@ mod tests {
     use crate::rules::testing::{bad, good};
 
     fn code(hints: &str, rest: &str) -> String {
-        format!("import cuda.tile as ct\n@ct.kernel{hints}\ndef k(x):  # TP403\n    pass\n\n{rest}\n")
+        format!(
+            "import cuda.tile as ct\n@ct.kernel{hints}\ndef k(x):  # TP403\n    pass\n\n{rest}\n"
+        )
     }
 
     const LAUNCH: &str = "ct.launch(s, (1,), k, (x,))";
@@ -104,10 +106,15 @@ mod tests {
         silent("(opt_level=3)", LAUNCH);
         silent("(occupancy=OCC)", LAUNCH);
         silent("(occupancy=2)", "");
-        silent("(occupancy=2)", &format!("{LAUNCH}\nt = k.replace_hints(occupancy=4)"));
         silent(
             "(occupancy=2)",
-            &format!("from cuda.tile.tune import exhaustive_search\nexhaustive_search([1], s, g, k, a)\n{LAUNCH}"),
+            &format!("{LAUNCH}\nt = k.replace_hints(occupancy=4)"),
+        );
+        silent(
+            "(occupancy=2)",
+            &format!(
+                "from cuda.tile.tune import exhaustive_search\nexhaustive_search([1], s, g, k, a)\n{LAUNCH}"
+            ),
         );
     }
 }

@@ -46,8 +46,11 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     }
     for call in found {
         if let Some((message, stated)) = messages(at, &call) {
-            out.push(call.expr.span, message)
-                .claim(Claim::stated(call.expr.span, Lowering::Fma, stated));
+            out.push(call.expr.span, message).claim(Claim::stated(
+                call.expr.span,
+                Lowering::Fma,
+                stated,
+            ));
         }
     }
 }
@@ -61,7 +64,9 @@ fn messages<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<(String, S
     match (a, b) {
         (Dtype::F32, Dtype::F32) => {
             let said = |uses: &str| {
-                format!("`{name}` of float32 operands `{x}` and `{y}` {uses} tensor cores; cast both to tfloat32")
+                format!(
+                    "`{name}` of float32 operands `{x}` and `{y}` {uses} tensor cores; cast both to tfloat32"
+                )
             };
             Some((said("may not use"), said("does not use")))
         }
@@ -74,8 +79,12 @@ fn messages<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<(String, S
                 return None;
             }
             Some((
-                format!("`{name}` may not use tensor cores: not if `{array}` is float32; cast both operands to tfloat32 then"),
-                format!("`{name}` does not use tensor cores; cast both operands to tfloat32 where `{array}` is float32"),
+                format!(
+                    "`{name}` may not use tensor cores: not if `{array}` is float32; cast both operands to tfloat32 then"
+                ),
+                format!(
+                    "`{name}` does not use tensor cores; cast both operands to tfloat32 where `{array}` is float32"
+                ),
             ))
         }
         _ => None,
@@ -103,8 +112,20 @@ fn tests_dtype(device: &Device<'_>) -> bool {
 fn narrow(at: &DeviceContext<'_>) -> bool {
     let name = at.device.def.name.name.to_ascii_lowercase();
     const NARROW: [&str; 14] = [
-        "fp8", "float8", "w8a8", "int8", "8bit", "fp4", "mxfp", "block_scale", "blockscale", "bf16",
-        "bfloat16", "fp16", "float16", "half",
+        "fp8",
+        "float8",
+        "w8a8",
+        "int8",
+        "8bit",
+        "fp4",
+        "mxfp",
+        "block_scale",
+        "blockscale",
+        "bf16",
+        "bfloat16",
+        "fp16",
+        "float16",
+        "half",
     ];
     NARROW.iter().any(|part| name.contains(part))
 }

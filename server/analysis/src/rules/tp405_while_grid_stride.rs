@@ -58,7 +58,9 @@ fn block(device: &DeviceContext<'_>, body: &[Stmt], out: &mut Findings<'_>) {
             found.report(device, before, out);
         }
         if !matches!(stmt.kind, StmtKind::FunctionDef(_) | StmtKind::ClassDef(_)) {
-            stmt.blocks().into_iter().for_each(|b| block(device, b, out));
+            stmt.blocks()
+                .into_iter()
+                .for_each(|b| block(device, b, out));
         }
     }
 }
@@ -162,14 +164,20 @@ impl<'a> GridStride<'a> {
             end: self.test.span.end,
         };
         // `while (i < n):` has its parentheses outside the test.
-        if !text.get(head.start as usize..self.test.span.start as usize)?.trim_end().ends_with("while")
+        if !text
+            .get(head.start as usize..self.test.span.start as usize)?
+            .trim_end()
+            .ends_with("while")
         {
             return None;
         }
         let counter = self.counter;
         Some(
             edits
-                .replace(head, format!("for {counter} in range({start}, {end}, {step})"))
+                .replace(
+                    head,
+                    format!("for {counter} in range({start}, {end}, {step})"),
+                )
                 .replace(with_line_before(text, self.increment.span)?, ""),
         )
     }
@@ -202,7 +210,10 @@ fn increment<'a>(stmt: &'a Stmt, counter: &SmolStr) -> Option<&'a Expr> {
 /// Whether a step is the number of blocks, or a multiple of it.
 fn is_stride<'a>(device: &Device<'a>, step: &'a Expr) -> bool {
     let step = device.follow(step);
-    if device.call(step).is_some_and(|call| call.name == "num_blocks") {
+    if device
+        .call(step)
+        .is_some_and(|call| call.name == "num_blocks")
+    {
         return true;
     }
     let ExprKind::Binary { op, left, right } = &step.kind else {
@@ -210,7 +221,8 @@ fn is_stride<'a>(device: &Device<'a>, step: &'a Expr) -> bool {
     };
     let constant = |e: &Expr| matches!(device.ty(e), Ty::Const(_));
     op == "*"
-        && (is_stride(device, left) && constant(right) || is_stride(device, right) && constant(left))
+        && (is_stride(device, left) && constant(right)
+            || is_stride(device, right) && constant(left))
 }
 
 /// Whether a statement has its lines to itself.
@@ -252,7 +264,11 @@ fn is_nested(device: &DeviceContext<'_>, test: &Expr) -> bool {
 fn is_read_after(device: &DeviceContext<'_>, counter: &SmolStr, stmt: Span) -> bool {
     let mut read = false;
     device.walk(&mut |expr, place| {
-        let outer = || place.loops().any(|l| l.span.contains(stmt) && l.span != stmt);
+        let outer = || {
+            place
+                .loops()
+                .any(|l| l.span.contains(stmt) && l.span != stmt)
+        };
         let elsewhere = !stmt.contains(expr.span) && (expr.span.start > stmt.end || outer());
         let bound = place.stmt().is_some_and(|s| match &s.kind {
             StmtKind::Assign { targets, .. } => targets.iter().any(|t| std::ptr::eq(t, expr)),
@@ -303,7 +319,9 @@ mod tests {
         }
         bad(
             &RULE,
-            &code("    if B:\n        while n > i:  # TP405\n            ct.store(x, (i,), 1)\n            i += step\n"),
+            &code(
+                "    if B:\n        while n > i:  # TP405\n            ct.store(x, (i,), 1)\n            i += step\n",
+            ),
         );
         // In a helper.
         bad(
@@ -316,8 +334,12 @@ mod tests {
     fn the_start_moves_into_the_range_if_it_stands_before() {
         fixes(
             &RULE,
-            &code("    # every block\n    while i < n:  # TP405\n        # its rows\n        ct.store(x, (i,), 1)\n        i += step\n    ct.store(x, (0,), 2)\n"),
-            &code("    # every block\n    for i in range(i, n, step):\n        # its rows\n        ct.store(x, (i,), 1)\n    ct.store(x, (0,), 2)\n"),
+            &code(
+                "    # every block\n    while i < n:  # TP405\n        # its rows\n        ct.store(x, (i,), 1)\n        i += step\n    ct.store(x, (0,), 2)\n",
+            ),
+            &code(
+                "    # every block\n    for i in range(i, n, step):\n        # its rows\n        ct.store(x, (i,), 1)\n    ct.store(x, (0,), 2)\n",
+            ),
         );
     }
 
@@ -325,8 +347,12 @@ mod tests {
     fn what_reads_the_counter_before_does_not_matter() {
         fixes(
             &RULE,
-            &code("    ct.store(x, (i,), 0)\n    while i < n:  # TP405\n        ct.store(x, (i,), 1)\n        i += step\n"),
-            &code("    ct.store(x, (i,), 0)\n    for i in range(i, n, step):\n        ct.store(x, (i,), 1)\n"),
+            &code(
+                "    ct.store(x, (i,), 0)\n    while i < n:  # TP405\n        ct.store(x, (i,), 1)\n        i += step\n",
+            ),
+            &code(
+                "    ct.store(x, (i,), 0)\n    for i in range(i, n, step):\n        ct.store(x, (i,), 1)\n",
+            ),
         );
     }
 
@@ -373,7 +399,9 @@ mod tests {
 
     #[test]
     fn the_counter_is_read_after_it() {
-        let walk = |mark: &str| format!("    while i < n:{mark}\n        ct.store(x, (i,), 1)\n        i += step\n");
+        let walk = |mark: &str| {
+            format!("    while i < n:{mark}\n        ct.store(x, (i,), 1)\n        i += step\n")
+        };
         for (after, fixes) in [
             ("", 1),
             // Bound anew, not read.

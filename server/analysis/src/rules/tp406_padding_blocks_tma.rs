@@ -63,11 +63,17 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         }
         let array = call.arg(0, "array").map_or("", |a| at.source(a.span));
         let said = |keeps: &str| {
-            format!("`{name}` {keeps} the repeated load from `{array}` from TMA, which pads with zeros only; pad with ZERO and select with `where`")
+            format!(
+                "`{name}` {keeps} the repeated load from `{array}` from TMA, which pads with zeros only; pad with ZERO and select with `where`"
+            )
         };
         out.push(mode.span, said("may keep"))
             .archs(archs.iter().copied())
-            .claim(Claim::stated(call.expr.span, Lowering::NoTma, said("keeps")));
+            .claim(Claim::stated(
+                call.expr.span,
+                Lowering::NoTma,
+                said("keeps"),
+            ));
     }
 }
 
@@ -93,9 +99,8 @@ fn same_array<'a>(
     };
     let mine = array(call);
     mine.is_some()
-        && (loads.iter()).any(|(other, _)| {
-            other.expr.span != call.expr.span && array(other) == mine
-        })
+        && (loads.iter())
+            .any(|(other, _)| other.expr.span != call.expr.span && array(other) == mine)
 }
 
 /// The index leaves a loop around it, or an axis of the grid, out: the same tile is read again.
@@ -136,7 +141,10 @@ fn repeats<'a>(device: &Device<'a>, call: &ApiCall<'a>, place: &Place<'a>) -> bo
 /// `bid(0)` as a name of its own.
 fn axis(device: &Device<'_>, call: &ApiCall<'_>) -> String {
     let axis = call.arg(0, "axis").and_then(|a| device.ty(a).int());
-    format!("bid({})", axis.map_or_else(|| "?".to_owned(), |a| a.to_string()))
+    format!(
+        "bid({})",
+        axis.map_or_else(|| "?".to_owned(), |a| a.to_string())
+    )
 }
 
 /// Names and block indices that an expression is made of, names followed.
@@ -177,12 +185,20 @@ mod tests {
     fn read_again_by_iterations_or_blocks() {
         for body in [
             // The same tile in each iteration.
-            format!("for j in range(n):\n    t = ct.load(x, (i, 0), (1, T), {PAD}.NEG_INF)  # TP406\n    ct.store(y, (i, j), t)"),
+            format!(
+                "for j in range(n):\n    t = ct.load(x, (i, 0), (1, T), {PAD}.NEG_INF)  # TP406\n    ct.store(y, (i, j), t)"
+            ),
             // The same tiles in each block of an axis.
-            format!("b = ct.bid(1)\nfor j in range(n):\n    t = ct.load(x, (b, j), (1, T), {PAD}.NAN)  # TP406\n    ct.store(y, (i, j), t)"),
-            format!("for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.POS_INF)  # TP406\n    ct.store(y, (i, j), t)"),
+            format!(
+                "b = ct.bid(1)\nfor j in range(n):\n    t = ct.load(x, (b, j), (1, T), {PAD}.NAN)  # TP406\n    ct.store(y, (i, j), t)"
+            ),
+            format!(
+                "for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.POS_INF)  # TP406\n    ct.store(y, (i, j), t)"
+            ),
             // Twice.
-            format!("t = ct.load(x, (i, 0), (1, T), {PAD}.NEG_INF)  # TP406\nu = ct.load(x, (i, 0), (1, T), {PAD}.NEG_ZERO)  # TP406\nct.store(y, (i, 0), t + u)"),
+            format!(
+                "t = ct.load(x, (i, 0), (1, T), {PAD}.NEG_INF)  # TP406\nu = ct.load(x, (i, 0), (1, T), {PAD}.NEG_ZERO)  # TP406\nct.store(y, (i, 0), t + u)"
+            ),
         ] {
             bad(&RULE, &kernel(&body));
         }
@@ -192,11 +208,20 @@ mod tests {
     fn silent_on_streams_and_zeros() {
         for body in [
             format!("t = ct.load(x, (i, 0), (1, T), {PAD}.NEG_INF)\nct.store(y, (i, 0), t)"),
-            format!("for j in range(n):\n    t = ct.load(x, (i, j), (1, T), {PAD}.NEG_INF)\n    ct.store(y, (i, j), t)"),
-            format!("for j in range(i, n, ct.num_blocks(0)):\n    r = j // 2\n    t = ct.load(x, (r, j), (1, T), {PAD}.NEG_INF)\n    ct.store(y, (i, j), t)"),
-            format!("for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.ZERO)\n    ct.store(y, (i, j), t)"),
-            format!("for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.UNDETERMINED)\n    ct.store(y, (i, j), t)"),
-            "for j in range(n):\n    t = ct.load(x, (0, j), (1, T))\n    ct.store(y, (i, j), t)".to_owned(),
+            format!(
+                "for j in range(n):\n    t = ct.load(x, (i, j), (1, T), {PAD}.NEG_INF)\n    ct.store(y, (i, j), t)"
+            ),
+            format!(
+                "for j in range(i, n, ct.num_blocks(0)):\n    r = j // 2\n    t = ct.load(x, (r, j), (1, T), {PAD}.NEG_INF)\n    ct.store(y, (i, j), t)"
+            ),
+            format!(
+                "for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.ZERO)\n    ct.store(y, (i, j), t)"
+            ),
+            format!(
+                "for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.UNDETERMINED)\n    ct.store(y, (i, j), t)"
+            ),
+            "for j in range(n):\n    t = ct.load(x, (0, j), (1, T))\n    ct.store(y, (i, j), t)"
+                .to_owned(),
         ] {
             good(&RULE, &kernel(&body));
         }
@@ -204,7 +229,9 @@ mod tests {
             archs: vec![Arch::Sm80],
             ..Target::default()
         };
-        let again = format!("for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.NAN)\n    ct.store(y, (i, j), t)");
+        let again = format!(
+            "for j in range(n):\n    t = ct.load(x, (0, j), (1, T), {PAD}.NAN)\n    ct.store(y, (i, j), t)"
+        );
         good_for(&RULE, &kernel(&again), &ampere);
     }
 }

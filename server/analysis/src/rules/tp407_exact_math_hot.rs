@@ -85,9 +85,8 @@ fn is_exact(call: &ApiCall<'_>) -> bool {
 
 /// A tile of floats, of more than one element.
 fn is_wide(device: &Device<'_>, expr: &Expr) -> bool {
-    let one = |tile: &Tile| {
-        (tile.shape.as_ref()).is_some_and(|s| s.iter().all(|e| *e == Extent::Int(1)))
-    };
+    let one =
+        |tile: &Tile| (tile.shape.as_ref()).is_some_and(|s| s.iter().all(|e| *e == Extent::Int(1)));
     device
         .tile(expr)
         .is_some_and(|t| !t.constant && !matches!(t.dtype, Dtype::Int | Dtype::Bool) && !one(t))

@@ -77,7 +77,11 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         }
         operands.extend(operand(device, expr, place));
     });
-    if multiplies && operands.iter().any(|a| operands.iter().any(|b| crosses(a, b))) {
+    if multiplies
+        && operands
+            .iter()
+            .any(|a| operands.iter().any(|b| crosses(a, b)))
+    {
         out.push(
             device.def.name.span,
             format!(
@@ -90,11 +94,7 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
 }
 
 /// A load that moves with the loop around it, and the blocks' indices in it.
-fn operand<'a>(
-    device: &DeviceContext<'a>,
-    expr: &'a Expr,
-    place: &Place<'a>,
-) -> Option<Operand> {
+fn operand<'a>(device: &DeviceContext<'a>, expr: &'a Expr, place: &Place<'a>) -> Option<Operand> {
     let (array, index) = match device.call(expr) {
         Some(call) if call.name == "load" => (call.arg(0, "array")?, call.arg(1, "index")?),
         Some(_) => return None,
@@ -152,7 +152,11 @@ fn part<'a>(device: &DeviceContext<'a>, expr: &'a Expr) -> Option<Part> {
     };
     let by_block = matches!(device.ty(left), Ty::Scalar { block: true })
         && !matches!(device.follow(left).kind, ExprKind::Binary { .. });
-    let of = format!("{} by {}", device.source(left.span), device.source(right.span));
+    let of = format!(
+        "{} by {}",
+        device.source(left.span),
+        device.source(right.span)
+    );
     match op.as_str() {
         "//" if by_block => Some(Part::Quotient(of)),
         "%" if by_block => Some(Part::Rest(of)),
@@ -181,11 +185,16 @@ mod tests {
 
     #[test]
     fn plain_orders() {
-        let marked = |code: String| code.replace("T: ct.Constant[int]):", "T: ct.Constant[int]):  # TP408");
+        let marked =
+            |code: String| code.replace("T: ct.Constant[int]):", "T: ct.Constant[int]):  # TP408");
         for (before, a, b) in [
             ("    i = ct.bid(0)\n    j = ct.bid(1)\n", "(i, k)", "(k, j)"),
             ("", "(ct.bid(1), k)", "(ct.bid(0), k)"),
-            ("    b = ct.bid(2)\n", "(b, ct.bid(0), k)", "(b, k, ct.bid(1))"),
+            (
+                "    b = ct.bid(2)\n",
+                "(b, ct.bid(0), k)",
+                "(b, k, ct.bid(1))",
+            ),
             (
                 "    p = ct.bid(0)\n    i = p // N\n    j = p % N\n",
                 "(i, k)",
@@ -206,7 +215,11 @@ mod tests {
             ("    i, j = swizzle(N, T)\n", "(i, k)", "(k, j)"),
             // Attention: both operands of the loop are the same head's.
             ("    h = ct.bid(1)\n", "(h, k)", "(h, k)"),
-            ("    p = ct.bid(1)\n    b = p // N\n    h = p % N\n", "(b, h, k)", "(b, h, k)"),
+            (
+                "    p = ct.bid(1)\n    b = p // N\n    h = p % N\n",
+                "(b, h, k)",
+                "(b, h, k)",
+            ),
             // Only one operand moves.
             (TWO, "(ct.bid(0), 0)", "(k, ct.bid(1))"),
             // Quotient and rest by different numbers: a grouped order.
@@ -218,7 +231,8 @@ mod tests {
         ] {
             good(&RULE, &code(before, a, b));
         }
-        let sum = code("", "(ct.bid(0), k)", "(k, ct.bid(1))").replace("ct.mma(x, y, acc=acc)", "acc + x + y");
+        let sum = code("", "(ct.bid(0), k)", "(k, ct.bid(1))")
+            .replace("ct.mma(x, y, acc=acc)", "acc + x + y");
         good(&RULE, &sum);
         // A helper's caller decides.
         let helper = code("", "(ct.bid(0), k)", "(k, ct.bid(1))").replace("@ct.kernel\n", "");

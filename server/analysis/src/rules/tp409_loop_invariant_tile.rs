@@ -105,8 +105,16 @@ fn report<'a>(
     out: &mut Findings<'_>,
 ) {
     let text = at.source(expr.span);
-    let shown = if text.contains('\n') { "The tile" } else { text };
-    let quoted = if shown == text { format!("`{text}`") } else { shown.to_owned() };
+    let shown = if text.contains('\n') {
+        "The tile"
+    } else {
+        text
+    };
+    let quoted = if shown == text {
+        format!("`{text}`")
+    } else {
+        shown.to_owned()
+    };
     let described = out.push(
         expr.span,
         format!("{quoted} is the same in every iteration; make it before the loop"),
@@ -116,10 +124,17 @@ fn report<'a>(
     let edits = match place.stmt().map(|s| (s, &s.kind)) {
         // The whole of a statement that is the only one to bind its name.
         Some((stmt, StmtKind::Assign { targets, value }))
-            if value.span == expr.span && alone(at, stmt, targets) && edits.own_line(stmt.span.start).is_some() =>
+            if value.span == expr.span
+                && alone(at, stmt, targets)
+                && edits.own_line(stmt.span.start).is_some() =>
         {
             let line = at.source(stmt.span);
-            if line.contains('\n') || at.text[stmt.span.end as usize..].lines().next().is_some_and(|rest| rest.contains(';')) {
+            if line.contains('\n')
+                || at.text[stmt.span.end as usize..]
+                    .lines()
+                    .next()
+                    .is_some_and(|rest| rest.contains(';'))
+            {
                 return;
             }
             edits
@@ -196,7 +211,8 @@ fn is_unrolled(device: &Device<'_>, around: &Stmt) -> bool {
 fn loops(device: &Device<'_>, body: &[Stmt]) -> bool {
     body.iter().any(|stmt| {
         let itself = matches!(stmt.kind, StmtKind::For { .. } | StmtKind::While { .. });
-        (itself && !is_unrolled(device, stmt)) || stmt.blocks().into_iter().any(|b| loops(device, b))
+        (itself && !is_unrolled(device, stmt))
+            || stmt.blocks().into_iter().any(|b| loops(device, b))
     })
 }
 
@@ -221,8 +237,24 @@ fn is_made(device: &Device<'_>, expr: &Expr) -> bool {
 }
 
 const PURE: [&str; 18] = [
-    "zeros", "ones", "full", "arange", "astype", "reshape", "expand_dims", "broadcast_to", "where",
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "add", "mul", "sub",
+    "zeros",
+    "ones",
+    "full",
+    "arange",
+    "astype",
+    "reshape",
+    "expand_dims",
+    "broadcast_to",
+    "where",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+    "add",
+    "mul",
+    "sub",
 ];
 
 fn is_invariant(device: &Device<'_>, expr: &Expr, changed: &FxHashSet<SmolStr>) -> bool {
@@ -235,9 +267,13 @@ fn is_invariant(device: &Device<'_>, expr: &Expr, changed: &FxHashSet<SmolStr>) 
                         || matches!(call.name.as_str(), "bid" | "cdiv")
                         || crate::body::Dtype::named(&call.name).is_some()
                 }
-                None => func.name().is_some_and(|n| matches!(n.as_str(), "float" | "int" | "min" | "max")),
+                None => func
+                    .name()
+                    .is_some_and(|n| matches!(n.as_str(), "float" | "int" | "min" | "max")),
             };
-            pure && args.iter().all(|a| a.stars == 0 && is_invariant(device, &a.value, changed))
+            pure && args
+                .iter()
+                .all(|a| a.stars == 0 && is_invariant(device, &a.value, changed))
         }
         ExprKind::Lambda { .. } | ExprKind::Comprehension { .. } | ExprKind::Named { .. } => false,
         _ => {
@@ -280,7 +316,11 @@ fn times_bound(around: &Stmt, name: &SmolStr) -> usize {
                 }
                 _ => {}
             }
-            times += stmt.blocks().into_iter().map(|b| count(b, name)).sum::<usize>();
+            times += stmt
+                .blocks()
+                .into_iter()
+                .map(|b| count(b, name))
+                .sum::<usize>();
         }
         times
     }
@@ -326,7 +366,8 @@ mod tests {
         fixes(
             &RULE,
             &kernel("t = ct.where(o < n, t, 0.0)  # TP409"),
-            &kernel("t = ct.where(mask, t, 0.0)").replace("    for i", "    mask = o < n\n    for i"),
+            &kernel("t = ct.where(mask, t, 0.0)")
+                .replace("    for i", "    mask = o < n\n    for i"),
         );
     }
 
@@ -348,7 +389,10 @@ mod tests {
 
     #[test]
     fn several_statements_of_a_line_are_left_to_the_author() {
-        let (_, found) = bad(&RULE, &kernel("m = o < n; t = ct.where(m, t, 0.0)  # TP409"));
+        let (_, found) = bad(
+            &RULE,
+            &kernel("m = o < n; t = ct.where(m, t, 0.0)  # TP409"),
+        );
         assert!(found[0].fixes.is_empty());
     }
 
@@ -383,19 +427,36 @@ mod tests {
 
     #[test]
     fn what_the_message_calls_it() {
-        let (_, found) = bad(&RULE, &kernel("t = t + ct.ones((T,), dtype=ct.float32)  # TP409"));
+        let (_, found) = bad(
+            &RULE,
+            &kernel("t = t + ct.ones((T,), dtype=ct.float32)  # TP409"),
+        );
         assert!(found[0].message.starts_with("`ct.ones("), "{found:?}");
-        let (_, found) = bad(&RULE, &kernel("t = t + ct.ones(  # TP409\n    (T,), dtype=ct.float32)"));
+        let (_, found) = bad(
+            &RULE,
+            &kernel("t = t + ct.ones(  # TP409\n    (T,), dtype=ct.float32)"),
+        );
         assert!(found[0].message.starts_with("The tile is"), "{found:?}");
     }
 
     #[test]
     fn numbers_made_on_the_way() {
-        bad(&RULE, &kernel("t = t + ct.full((T,), float(n), dtype=ct.float32)  # TP409"));
-        good(&RULE, &kernel("t = t + ct.full((T,), draw(n), dtype=ct.float32)"));
+        bad(
+            &RULE,
+            &kernel("t = t + ct.full((T,), float(n), dtype=ct.float32)  # TP409"),
+        );
+        good(
+            &RULE,
+            &kernel("t = t + ct.full((T,), draw(n), dtype=ct.float32)"),
+        );
         // A mask of what was loaded is another one in each iteration.
         good(&RULE, &kernel("t = ct.where(t > 0, t, 0.0)"));
-        let (_, found) = bad(&RULE, &kernel("t = t + ct.ones((T,), dtype=ct.float32) + ct.zeros((T,), dtype=ct.float32)  # TP409"));
+        let (_, found) = bad(
+            &RULE,
+            &kernel(
+                "t = t + ct.ones((T,), dtype=ct.float32) + ct.zeros((T,), dtype=ct.float32)  # TP409",
+            ),
+        );
         assert_eq!(found.len(), 2, "{found:?}");
     }
 }

@@ -42,10 +42,15 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     let device = &at.device;
     let mut back = Vec::new();
     device.walk(&mut |expr, place| {
-        if place.in_loop() && let Some(tile) = there_and_back(device, expr) {
+        if place.in_loop()
+            && let Some(tile) = there_and_back(device, expr)
+        {
             out.push(
                 expr.span,
-                format!("`{}` is cast there and back in every iteration", at.source(tile.span)),
+                format!(
+                    "`{}` is cast there and back in every iteration",
+                    at.source(tile.span)
+                ),
             );
             return;
         }
@@ -60,7 +65,9 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
         }
     });
     for (around, name, expr, inner, dtype) in back {
-        if is_carried(&device.def.body, around, name) && round_trip(device, around, name, inner, dtype) {
+        if is_carried(&device.def.body, around, name)
+            && round_trip(device, around, name, inner, dtype)
+        {
             out.push(
                 expr.span,
                 format!("`{name}` is cast there and back in every iteration; carry the wider dtype and cast after the loop"),
@@ -139,7 +146,9 @@ fn round_trip<'a>(
             let StmtKind::Assign { targets, value } = &stmt.kind else {
                 continue;
             };
-            let feeds = targets.iter().any(|t| t.name().is_some_and(|n| names.contains(n)));
+            let feeds = targets
+                .iter()
+                .any(|t| t.name().is_some_and(|n| names.contains(n)));
             value.walk(&mut |e| through |= feeds && is_there(e));
         }
     }
@@ -204,8 +213,21 @@ mod tests {
 
     #[test]
     fn carried_from_before_an_if() {
-        let code = |first: &str, mark: &str| format!("@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    {first}\n    if n > 2:\n        for i in range(n):\n            t = ct.load(x, (i,), (T,))\n            a = ct.astype(ct.astype(a, ct.float32) + t, ct.bfloat16){mark}\n        ct.store(y, (0,), a)\n");
-        bad(&RULE, &code("a = ct.zeros((T,), dtype=ct.bfloat16)", "  # TP410"));
-        bad(&RULE, &code("if n:\n        a = ct.zeros((T,), dtype=ct.bfloat16)\n    else:\n        a = ct.ones((T,), dtype=ct.bfloat16)", "  # TP410"));
+        let code = |first: &str, mark: &str| {
+            format!(
+                "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    {first}\n    if n > 2:\n        for i in range(n):\n            t = ct.load(x, (i,), (T,))\n            a = ct.astype(ct.astype(a, ct.float32) + t, ct.bfloat16){mark}\n        ct.store(y, (0,), a)\n"
+            )
+        };
+        bad(
+            &RULE,
+            &code("a = ct.zeros((T,), dtype=ct.bfloat16)", "  # TP410"),
+        );
+        bad(
+            &RULE,
+            &code(
+                "if n:\n        a = ct.zeros((T,), dtype=ct.bfloat16)\n    else:\n        a = ct.ones((T,), dtype=ct.bfloat16)",
+                "  # TP410",
+            ),
+        );
     }
 }

@@ -57,7 +57,11 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
 
 /// The compiler's words, and the way to where it is.
 fn words(refusal: &Refusal) -> String {
-    let mut message = refusal.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut message = refusal
+        .message
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     if let Some(stripped) = message.strip_suffix('.') {
         message.truncate(stripped.len());
     }
@@ -69,7 +73,12 @@ fn words(refusal: &Refusal) -> String {
 }
 
 fn called(link: &Called) -> String {
-    let file = link.site.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let file = link
+        .site
+        .file
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default();
     let place = format!("{file}:{}", link.site.line);
     match &link.function {
         Some(function) => format!("`{function}`, {place}"),
@@ -90,7 +99,10 @@ mod tests {
     #[test]
     fn at_the_place_or_at_the_kernel() {
         let add = "t = ct.load(x, (0,), (64,)) + 1";
-        bad(&RULE, &kernel("", &format!("{add}  # sm_90: refused: no  # TP501")));
+        bad(
+            &RULE,
+            &kernel("", &format!("{add}  # sm_90: refused: no  # TP501")),
+        );
         bad(&RULE, &kernel("  # sm_90: refused: no  # TP501", add));
         for outcome in ["accepted", "failed: killed", "TMA 64"] {
             good(&RULE, &kernel("", &format!("{add}  # sm_90: {outcome}")));
@@ -98,15 +110,27 @@ mod tests {
         // A line that was edited may be right now.
         good(&RULE, &kernel("  # sm_90: refused: no  # stale", add));
         let head = "  # stale";
-        bad(&RULE, &kernel(head, &format!("{add}  # sm_90: refused: no  # TP501")));
+        bad(
+            &RULE,
+            &kernel(head, &format!("{add}  # sm_90: refused: no  # TP501")),
+        );
     }
 
     #[test]
     fn one_for_all_architectures() {
-        let line = |notes: &str| kernel("", &format!("t = ct.load(x, (0,), (64,)){notes}  # TP501"));
+        let line =
+            |notes: &str| kernel("", &format!("t = ct.load(x, (0,), (64,)){notes}  # TP501"));
         for (notes, message, archs) in [
-            ("  # sm_90: refused: no.", "`k` does not compile on sm_90: no", 1),
-            ("  # sm_80 sm_90: refused: no", "`k` does not compile on sm_80 and sm_90: no", 2),
+            (
+                "  # sm_90: refused: no.",
+                "`k` does not compile on sm_90: no",
+                1,
+            ),
+            (
+                "  # sm_80 sm_90: refused: no",
+                "`k` does not compile on sm_80 and sm_90: no",
+                2,
+            ),
             (
                 "  # sm_80: refused: a # sm_90: refused: b",
                 "`k` does not compile on sm_80: a; on sm_90: b",
@@ -119,16 +143,28 @@ mod tests {
             ),
         ] {
             let (_, found) = bad(&RULE, &line(notes));
-            let found: Vec<_> = found.iter().map(|f| (f.message.as_str(), f.archs.len())).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|f| (f.message.as_str(), f.archs.len()))
+                .collect();
             assert_eq!(found, [(message, archs)], "{notes}");
         }
     }
 
     #[test]
     fn a_guess_can_be_at_fault() {
-        let (_, found) = bad(&RULE, &kernel("  # signature: guess", "t = x + y  # sm_90: refused: no  # TP501"));
+        let (_, found) = bad(
+            &RULE,
+            &kernel(
+                "  # signature: guess",
+                "t = x + y  # sm_90: refused: no  # TP501",
+            ),
+        );
         assert_eq!(found[0].severity, Severity::Warning);
-        assert_eq!(found[0].message, "`k` does not compile on sm_90: no (signature guessed)");
+        assert_eq!(
+            found[0].message,
+            "`k` does not compile on sm_90: no (signature guessed)"
+        );
     }
 
     #[test]
@@ -152,7 +188,10 @@ mod tests {
         let refusal = Refusal {
             message: "Shapes are\n not broadcastable.".to_owned(),
             span: None,
-            chain: vec![called("/w/ops/helpers.py", 12, Some("twice")), called("C:\\k.py", 3, None)],
+            chain: vec![
+                called("/w/ops/helpers.py", 12, Some("twice")),
+                called("C:\\k.py", 3, None),
+            ],
         };
         assert_eq!(
             words(&refusal),

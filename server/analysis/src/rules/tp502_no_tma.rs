@@ -45,7 +45,11 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (access, shown) in places.all() {
-        let message = format!("this {} is not made by TMA{}", access.word(), shown.said(at));
+        let message = format!(
+            "this {} is not made by TMA{}",
+            access.word(),
+            shown.said(at)
+        );
         out.push(shown.span, message)
             .archs(shown.archs(at))
             .claim(Claim::access(shown.span, Lowering::NoTma));
@@ -67,15 +71,27 @@ mod tests {
     #[test]
     fn reasons_by_architecture() {
         for (head, notes, message) in [
-            ("", "# sm_90: plain: a", "this load is not made by TMA on sm_90: a"),
-            ("", "# sm_90 sm_100: plain: a", "this load is not made by TMA on sm_90 and sm_100: a"),
+            (
+                "",
+                "# sm_90: plain: a",
+                "this load is not made by TMA on sm_90: a",
+            ),
+            (
+                "",
+                "# sm_90 sm_100: plain: a",
+                "this load is not made by TMA on sm_90 and sm_100: a",
+            ),
             (
                 "",
                 "# sm_90: plain: a # sm_120: plain: b",
                 "this load is not made by TMA on sm_90: a; on sm_120: b",
             ),
             // One of several loads of a line that a loop or several callers repeat.
-            ("", "# sm_90: TMA 1x64 # sm_90: plain: a", "this load is not made by TMA on sm_90: a"),
+            (
+                "",
+                "# sm_90: TMA 1x64 # sm_90: plain: a",
+                "this load is not made by TMA on sm_90: a",
+            ),
             (
                 "  # signature: guess",
                 "# sm_90: plain: a",
@@ -90,7 +106,13 @@ mod tests {
 
     #[test]
     fn silent_where_nothing_was_lost() {
-        for notes in ["# sm_80: plain", "# sm_80: plain: a", "# sm_90: plain", "# sm_90: TMA 64", ""] {
+        for notes in [
+            "# sm_80: plain",
+            "# sm_80: plain: a",
+            "# sm_90: plain",
+            "# sm_90: TMA 64",
+            "",
+        ] {
             good(&RULE, &kernel("", &format!("  {notes}")));
         }
     }

@@ -62,13 +62,18 @@ mod tests {
     use crate::rules::testing::{bad, good};
 
     fn kernel(notes: &str) -> String {
-        format!("@ct.kernel\ndef k(x, y, c):\n    t = ct.mma(x, y, c){notes}\n    ct.store(c, (0, 0), t)\n")
+        format!(
+            "@ct.kernel\ndef k(x, y, c):\n    t = ct.mma(x, y, c){notes}\n    ct.store(c, (0, 0), t)\n"
+        )
     }
 
     #[test]
     fn where_and_why() {
         for (notes, message) in [
-            ("# sm_90: FMA", "this product does not use tensor cores but multiply-adds on sm_90"),
+            (
+                "# sm_90: FMA",
+                "this product does not use tensor cores but multiply-adds on sm_90",
+            ),
             (
                 "# sm_80: FMA: too small # sm_90: tensor core SM90 64x8x16",
                 "this product does not use tensor cores but multiply-adds on sm_80: too small",

@@ -49,7 +49,10 @@ fn check(at: &CompiledContext<'_>, out: &mut Findings<'_>) {
         }
     }
     for (kernel, shown) in places.all() {
-        let message = format!("`{kernel}` keeps values on a stack in memory{}", shown.said(at));
+        let message = format!(
+            "`{kernel}` keeps values on a stack in memory{}",
+            shown.said(at)
+        );
         out.push(shown.span, message).archs(shown.archs(at));
     }
 }
@@ -61,8 +64,10 @@ mod tests {
 
     #[test]
     fn of_each_architecture() {
-        let kernel = |head: &str| format!("@ct.kernel\ndef k(x):{head}\n    ct.store(x, (0,), 1)\n");
-        let notes = "  # sm_80: 255 registers, 96 stack # sm_90 sm_100: 255 registers, 3584 stack  # TP504";
+        let kernel =
+            |head: &str| format!("@ct.kernel\ndef k(x):{head}\n    ct.store(x, (0,), 1)\n");
+        let notes =
+            "  # sm_80: 255 registers, 96 stack # sm_90 sm_100: 255 registers, 3584 stack  # TP504";
         let (text, found) = bad(&RULE, &kernel(notes));
         assert_eq!(
             found[0].message,

@@ -55,7 +55,9 @@ mod tests {
     use crate::rules::testing::{bad, good};
 
     fn kernel(notes: &str) -> String {
-        format!("@ct.kernel\ndef k(x):\n    t = ct.load(x, (0,), (8,), latency=11){notes}\n    ct.store(x, (0,), t)\n")
+        format!(
+            "@ct.kernel\ndef k(x):\n    t = ct.load(x, (0,), (8,), latency=11){notes}\n    ct.store(x, (0,), t)\n"
+        )
     }
 
     #[test]

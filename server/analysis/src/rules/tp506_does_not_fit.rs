@@ -97,10 +97,16 @@ mod tests {
             ),
         ] {
             let (_, found) = bad(&RULE, &kernel(&format!("  {notes}  # TP506")));
-            assert_eq!((found[0].message.as_str(), found[0].severity), (message, Severity::Error));
+            assert_eq!(
+                (found[0].message.as_str(), found[0].severity),
+                (message, Severity::Error)
+            );
         }
         let guessed = "  # signature: guess # sm_90: 255 registers, 384 threads  # TP506";
-        assert_eq!(bad(&RULE, &kernel(guessed)).1[0].severity, Severity::Warning);
+        assert_eq!(
+            bad(&RULE, &kernel(guessed)).1[0].severity,
+            Severity::Warning
+        );
     }
 
     #[test]

@@ -110,6 +110,9 @@ mod tests {
             good(&RULE, &kernel(hint, notes));
         }
         // What cannot be launched at all is not said twice.
-        good(&RULE, &kernel("occupancy=2)", "# sm_90: 255 registers, 384 threads"));
+        good(
+            &RULE,
+            &kernel("occupancy=2)", "# sm_90: 255 registers, 384 threads"),
+        );
     }
 }

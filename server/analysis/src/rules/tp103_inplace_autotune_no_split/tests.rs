@@ -26,16 +26,31 @@ fn one_parameter_or_two() {
     fixes(
         &RULE,
         &tuned("", "double", "lambda cfg: (q, cfg.n)", "  # TP103"),
-        &tuned("    q_scratch = q.clone()\n", "double", "lambda cfg: (q_scratch, cfg.n)", ""),
+        &tuned(
+            "    q_scratch = q.clone()\n",
+            "double",
+            "lambda cfg: (q_scratch, cfg.n)",
+            "",
+        ),
     );
     fixes(
         &RULE,
         &tuned("", "move", "lambda cfg: (q, q, 8)", "  # TP103"),
-        &tuned("    q_scratch = torch.empty_like(q)\n", "move", "lambda cfg: (q, q_scratch, 8)", ""),
+        &tuned(
+            "    q_scratch = torch.empty_like(q)\n",
+            "move",
+            "lambda cfg: (q, q_scratch, 8)",
+            "",
+        ),
     );
     fixes(
         &RULE,
-        &tuned("", "move", "args_fn=lambda cfg: (q.view(-1), q.view(-1), 8)", "  # TP103"),
+        &tuned(
+            "",
+            "move",
+            "args_fn=lambda cfg: (q.view(-1), q.view(-1), 8)",
+            "  # TP103",
+        ),
         &tuned(
             "    q_scratch = torch.empty_like(q)\n",
             "move",
@@ -47,10 +62,42 @@ fn one_parameter_or_two() {
 
 #[test]
 fn through_names_and_functions() {
-    bad(&RULE, &tuned("    flat = q.reshape(-1)\n", "move", "lambda cfg: (flat, q, 8)", "  # TP103"));
-    bad(&RULE, &tuned("    q = q.contiguous()\n", "double", "lambda cfg: (q, 8)", "  # TP103"));
-    bad(&RULE, &tuned("    def args(cfg):\n        return (q, q, 8)\n", "move", "args", "  # TP103"));
-    bad(&RULE, &tuned("    args = (q, q, 8)\n", "move", "lambda cfg: args", "  # TP103"));
+    bad(
+        &RULE,
+        &tuned(
+            "    flat = q.reshape(-1)\n",
+            "move",
+            "lambda cfg: (flat, q, 8)",
+            "  # TP103",
+        ),
+    );
+    bad(
+        &RULE,
+        &tuned(
+            "    q = q.contiguous()\n",
+            "double",
+            "lambda cfg: (q, 8)",
+            "  # TP103",
+        ),
+    );
+    bad(
+        &RULE,
+        &tuned(
+            "    def args(cfg):\n        return (q, q, 8)\n",
+            "move",
+            "args",
+            "  # TP103",
+        ),
+    );
+    bad(
+        &RULE,
+        &tuned(
+            "    args = (q, q, 8)\n",
+            "move",
+            "lambda cfg: args",
+            "  # TP103",
+        ),
+    );
 }
 
 #[test]
@@ -63,9 +110,20 @@ fn however_the_kernel_reads_and_writes() {
 #[test]
 fn every_view_is_the_same_memory() {
     for view in super::VIEWS {
-        bad(&RULE, &tuned("", "move", &format!("lambda cfg: (q, q.{view}(), 8)"), "  # TP103"));
+        bad(
+            &RULE,
+            &tuned(
+                "",
+                "move",
+                &format!("lambda cfg: (q, q.{view}(), 8)"),
+                "  # TP103",
+            ),
+        );
     }
-    good(&RULE, &tuned("", "move", "lambda cfg: (q, q.float(), 8)", ""));
+    good(
+        &RULE,
+        &tuned("", "move", "lambda cfg: (q, q.float(), 8)", ""),
+    );
     // One of the branches makes a buffer.
     let either = "    if p:\n        out = q\n    else:\n        out = torch.empty_like(q)\n";
     good(&RULE, &tuned(either, "move", "lambda cfg: (q, out, 8)", ""));
@@ -75,8 +133,14 @@ fn every_view_is_the_same_memory() {
 fn the_old_search_launches_itself() {
     let old = |args: &str| {
         tuned("", "double", args, "  # TP103")
-            .replace("from cuda.tile.tune import exhaustive_search", "from cuda.tile_experimental import autotune_launch")
-            .replace("exhaustive_search(c, s, g, double,", "autotune_launch(s, g, double,")
+            .replace(
+                "from cuda.tile.tune import exhaustive_search",
+                "from cuda.tile_experimental import autotune_launch",
+            )
+            .replace(
+                "exhaustive_search(c, s, g, double,",
+                "autotune_launch(s, g, double,",
+            )
             .replace(")  # TP103", ", search_space=c)  # TP103")
     };
     let (_, found) = bad(&RULE, &old("lambda cfg: (q, 8)"));
@@ -95,8 +159,14 @@ fn a_copy_in_every_trial_is_a_hint() {
     ] {
         let (text, found) = bad(&RULE, &tuned("", kernel, args, "  # TP103"));
         assert_eq!(found[0].severity, Severity::Hint, "{args}");
-        assert!(text[found[0].span.range()].ends_with(".clone()"), "{found:?}");
-        assert!(found[0].message.contains("`q`") && found[0].fixes.is_empty(), "{found:?}");
+        assert!(
+            text[found[0].span.range()].ends_with(".clone()"),
+            "{found:?}"
+        );
+        assert!(
+            found[0].message.contains("`q`") && found[0].fixes.is_empty(),
+            "{found:?}"
+        );
     }
 }
 
@@ -118,7 +188,11 @@ fn kernels_of_other_files() {
     ] {
         bad_beside(&RULE, &others, &tune(kernel, args, "  # TP103"));
     }
-    good_beside(&RULE, &others, &tune("shift", "lambda cfg: (q, torch.empty_like(q), cfg.n)", ""));
+    good_beside(
+        &RULE,
+        &others,
+        &tune("shift", "lambda cfg: (q, torch.empty_like(q), cfg.n)", ""),
+    );
     good_beside(&RULE, &[], &tune("shift", "lambda cfg: (q, q, cfg.n)", ""));
 }
 
@@ -128,13 +202,29 @@ fn scratch_clones_and_own_buffers() {
         ("", "move", "lambda cfg: (q, p, 8)"),
         ("", "double", "lambda cfg: (p.empty(), 8)"),
         ("    p = q.clone()\n", "double", "lambda cfg: (p, 8)"),
-        ("    p = q.clone()\n", "double", "lambda cfg: (p.clone(), 8)"),
+        (
+            "    p = q.clone()\n",
+            "double",
+            "lambda cfg: (p.clone(), 8)",
+        ),
         // Only read.
         ("", "move", "lambda cfg: (q.clone(), p, 8)"),
-        ("    out = torch.empty_like(q)\n", "move", "lambda cfg: (q, out, 8)"),
+        (
+            "    out = torch.empty_like(q)\n",
+            "move",
+            "lambda cfg: (q, out, 8)",
+        ),
         ("    q = q.clone()\n", "double", "lambda cfg: (q, 8)"),
-        ("    dummy = torch.zeros(8)\n", "double", "lambda cfg: (dummy, 8)"),
-        ("    dummy = q.new_empty(8)\n", "double", "lambda cfg: (dummy, 8)"),
+        (
+            "    dummy = torch.zeros(8)\n",
+            "double",
+            "lambda cfg: (dummy, 8)",
+        ),
+        (
+            "    dummy = q.new_empty(8)\n",
+            "double",
+            "lambda cfg: (dummy, 8)",
+        ),
         // It stores what it then loads.
         ("", "own", "lambda cfg: (q, 8)"),
         ("", "through", "lambda cfg: (q, p, 8)"),

@@ -41,8 +41,14 @@ fn fixes_for_one_shape_only() {
     let (text, found) = bad(&RULE, &cached(hints, ""));
     let fixed = crate::rewrite::apply(&text, &found[0].fixes[0].edits).unwrap();
     let kept = "C[x] = (r.best.config, k.replace_hints(occupancy=r.best.config.o, num_ctas=r.best.config.n))";
-    assert!(fixed.contains(kept) && fixed.contains("c, tuned_kernel = C[x]"), "{fixed}");
-    assert!(fixed.contains("ct.launch(s, (1,), tuned_kernel, (x,))"), "{fixed}");
+    assert!(
+        fixed.contains(kept) && fixed.contains("c, tuned_kernel = C[x]"),
+        "{fixed}"
+    );
+    assert!(
+        fixed.contains("ct.launch(s, (1,), tuned_kernel, (x,))"),
+        "{fixed}"
+    );
     for (hints, after) in [
         // Hints that are not the configuration's fields, or not written out.
         ("lambda c: {'occupancy': 4}", ""),
@@ -107,7 +113,10 @@ fn other_launches() {
 
 #[test]
 fn another_kernel_that_is_remade_changes_nothing() {
-    for other in ["other.replace_hints(occupancy=2)", "imported.replace_hints(occupancy=2)"] {
+    for other in [
+        "other.replace_hints(occupancy=2)",
+        "imported.replace_hints(occupancy=2)",
+    ] {
         let body = format!(
             "from ops import imported\n\ndef first(c):\n    return {{'num_ctas': c.n}}\n\ndef hints(c):\n    return {{'occupancy': c.o}}\n\n\
              fast = {other}\nr = exhaustive_search(cs, s, g, k, a, hints_fn=hints)\nct.launch(s, (1,), k, (x,))  # TP115\n"

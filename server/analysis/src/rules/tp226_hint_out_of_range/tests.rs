@@ -25,7 +25,9 @@ fn every_hint_and_place() {
         bad(&RULE, &format!("@ct.kernel({hints})  # TP226{BODY}"));
         bad(
             &RULE,
-            &format!("@ct.kernel{BODY}\ndef run():\n    return k.replace_hints({hints})  # TP226\n"),
+            &format!(
+                "@ct.kernel{BODY}\ndef run():\n    return k.replace_hints({hints})  # TP226\n"
+            ),
         );
     }
     bad(
@@ -52,10 +54,16 @@ fn every_hint_and_place() {
 
 #[test]
 fn hints_in_a_dictionary_at_the_call() {
-    for hints in ["**{\"occupancy\": 64}", "**dict(num_ctas=3)", "num_ctas=1, **{\"opt_level\": 7}"] {
+    for hints in [
+        "**{\"occupancy\": 64}",
+        "**dict(num_ctas=3)",
+        "num_ctas=1, **{\"opt_level\": 7}",
+    ] {
         bad(
             &RULE,
-            &format!("@ct.kernel{BODY}\ndef run():\n    return k.replace_hints({hints})  # TP226\n"),
+            &format!(
+                "@ct.kernel{BODY}\ndef run():\n    return k.replace_hints({hints})  # TP226\n"
+            ),
         );
     }
 }
@@ -64,7 +72,9 @@ const HEAD: &str = "import cuda.tile as ct\nimport torch\nfrom types import Simp
     from cuda.tile.tune import exhaustive_search\n\n@ct.kernel\ndef k(x):\n    ct.store(x, (0,), 1)\n\n";
 
 fn searched(space: &str, hints: &str) -> String {
-    format!("{HEAD}{space}\ndef tune(s, g, a):\n    return exhaustive_search(list(space()), s, g, k, a, {hints})\n")
+    format!(
+        "{HEAD}{space}\ndef tune(s, g, a):\n    return exhaustive_search(list(space()), s, g, k, a, {hints})\n"
+    )
 }
 
 const SPACE: &str = "def space():  # TP226\n    for occupancy in (1, 33):\n        yield C(n=64, occupancy=occupancy, ctas=3)\n";
@@ -79,16 +89,27 @@ fn fields_that_become_hints() {
     ] {
         bad(&RULE, &searched(SPACE, hints));
     }
-    let (_, found) = bad(&RULE, &searched(SPACE, "lambda c: {\"occupancy\": c.occupancy}"));
-    assert!(found[0].message.starts_with("`space` offers `occupancy=33`"), "{found:?}");
+    let (_, found) = bad(
+        &RULE,
+        &searched(SPACE, "lambda c: {\"occupancy\": c.occupancy}"),
+    );
+    assert!(
+        found[0]
+            .message
+            .starts_with("`space` offers `occupancy=33`"),
+        "{found:?}"
+    );
     assert!(found[0].archs.is_empty(), "{found:?}");
     let named = format!("{SPACE}\ndef hints(c):\n    return {{\"occupancy\": c.occupancy}}\n");
     bad(&RULE, &searched(&named, "hints"));
     // Two searches of one space, one finding.
-    let twice = searched(SPACE, "lambda c: {\"occupancy\": c.occupancy}") + "\ndef again(s, g, a):\n    \
+    let twice = searched(SPACE, "lambda c: {\"occupancy\": c.occupancy}")
+        + "\ndef again(s, g, a):\n    \
         return exhaustive_search(list(space()), s, g, k, a, lambda c: {\"occupancy\": c.occupancy})\n";
     assert_eq!(bad(&RULE, &twice).1.len(), 1);
-    let listed = format!("{HEAD}exhaustive_search([C(occ=n) for n in (0, 1)], s, g, k, a, lambda c: {{\"occupancy\": c.occ}})  # TP226\n");
+    let listed = format!(
+        "{HEAD}exhaustive_search([C(occ=n) for n in (0, 1)], s, g, k, a, lambda c: {{\"occupancy\": c.occ}})  # TP226\n"
+    );
     bad(&RULE, &listed);
     let one = "def space():  # TP226\n    if torch.cuda.get_device_capability()[0] == 9:\n        yield C(n=3)\n    else:\n        yield C(n=2)\n";
     let (_, found) = bad(&RULE, &searched(one, "lambda c: {\"num_ctas\": c.n}"));
@@ -97,9 +118,12 @@ fn fields_that_become_hints() {
 
 #[test]
 fn in_a_space_of_another_file() {
-    let other = "from types import SimpleNamespace as C\n".to_owned() + &SPACE.replace("  # TP226", "");
-    let code = format!("{HEAD}from spaces import space\n\ndef tune(s, g, a):\n    \
-        return exhaustive_search(list(space()), s, g, k, a, lambda c: {{\"occupancy\": c.occupancy}})  # TP226\n");
+    let other =
+        "from types import SimpleNamespace as C\n".to_owned() + &SPACE.replace("  # TP226", "");
+    let code = format!(
+        "{HEAD}from spaces import space\n\ndef tune(s, g, a):\n    \
+        return exhaustive_search(list(space()), s, g, k, a, lambda c: {{\"occupancy\": c.occupancy}})  # TP226\n"
+    );
     bad_beside(&RULE, &[("spaces", &other)], &code);
     good(&RULE, &code.replace("  # TP226", ""));
 }
@@ -121,9 +145,15 @@ fn fields_that_are_no_hints_or_are_allowed() {
         good(&RULE, &searched(&quiet, hints));
     }
     let allowed = quiet.replace("33", "32");
-    good(&RULE, &searched(&allowed, "lambda c: {\"occupancy\": c.occupancy}"));
+    good(
+        &RULE,
+        &searched(&allowed, "lambda c: {\"occupancy\": c.occupancy}"),
+    );
     let unknown = quiet.replace("(1, 33)", "(1, torch.pick())");
-    good(&RULE, &searched(&unknown, "lambda c: {\"occupancy\": c.occupancy}"));
+    good(
+        &RULE,
+        &searched(&unknown, "lambda c: {\"occupancy\": c.occupancy}"),
+    );
 }
 
 #[test]
@@ -152,7 +182,10 @@ fn silent_on_what_is_allowed_or_unknown() {
         "ct.tune.exhaustive_search(s, s, kernel=k, hints_fn=lambda c: plan(occupancy=64))",
         "sweep(s, hints_fn=lambda c: {\"occupancy\": 64})",
     ] {
-        good(&RULE, &format!("@ct.kernel{BODY}\ndef run(s):\n    return {call}\n"));
+        good(
+            &RULE,
+            &format!("@ct.kernel{BODY}\ndef run(s):\n    return {call}\n"),
+        );
     }
     // A parameter of the same name as a constant; another object's keyword.
     good(
