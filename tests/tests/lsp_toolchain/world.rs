@@ -134,21 +134,10 @@ pub(crate) fn press(client: &mut Client, button: Option<&str>) -> (String, Vec<S
     let (id, params) = client.question("window/showMessageRequest");
     let pressed = button.map(|title| json!({ "title": title }));
     answer(client, &id, json!(pressed));
-    let titles = params["actions"]
-        .as_array()
-        .expect("a list")
-        .iter();
-    let titles = titles.map(|action| {
-        action["title"]
-            .as_str()
-            .expect("a title")
-            .to_owned()
-    });
+    let titles = params["actions"].as_array().expect("a list").iter();
+    let titles = titles.map(|action| action["title"].as_str().expect("a title").to_owned());
     (
-        params["message"]
-            .as_str()
-            .expect("a message")
-            .to_owned(),
+        params["message"].as_str().expect("a message").to_owned(),
         titles.collect(),
     )
 }
@@ -161,10 +150,7 @@ pub(crate) fn answer(client: &mut Client, id: &Value, result: Value) {
 /// Waits for a message that is shown.
 pub(crate) fn message(client: &mut Client) -> String {
     let shown = client.notification("window/showMessage");
-    shown["message"]
-        .as_str()
-        .expect("a message")
-        .to_owned()
+    shown["message"].as_str().expect("a message").to_owned()
 }
 
 /// Ends a session in which some questions were left to nobody.
