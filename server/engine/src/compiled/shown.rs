@@ -78,9 +78,12 @@ impl CompiledFile {
     }
 }
 
-/// Found last, by document: for which parse and after how many results.
+/// What was found last, by document.
 #[derive(Default)]
-pub(super) struct ShownCache(Mutex<FxHashMap<DocId, (Arc<ParsedFile>, u64, Arc<Shown>)>>);
+pub(super) struct ShownCache(Mutex<FxHashMap<DocId, Found>>);
+
+/// The compiled facts of a document, for which parse and after how many results.
+type Found = (Arc<ParsedFile>, u64, Arc<Shown>);
 
 impl ShownCache {
     /// Forgets a document.

@@ -86,7 +86,7 @@ impl Engine {
             let shown = shown.filter(|hint| inside(hint.span.end));
             out.extend(shown.map(|hint| Inlay {
                 offset: hint.span.end as usize,
-                label: format!("  {}", hint.label),
+                label: format!(" {}", hint.label),
                 tooltip: hint.tooltip,
             }));
         }
