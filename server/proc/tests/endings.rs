@@ -177,6 +177,21 @@ fn niceness_is_the_programs() {
     assert_eq!(number(nicer), (number(before) + 7).min(19));
 }
 
+/// Linux shares the processors among sessions before it looks at nice values within one.
+#[cfg(target_os = "linux")]
+#[test]
+fn niceness_counts_against_other_sessions() {
+    if std::fs::read_to_string("/proc/self/autogroup").is_err() {
+        return;
+    }
+    let group = |nice| {
+        let report = sh("cat /proc/self/autogroup").nice(nice).run().unwrap();
+        report.stdout.to_text().trim().to_owned()
+    };
+    assert!(group(7).ends_with(" nice 7"), "{}", group(7));
+    assert!(group(0).ends_with(" nice 0"), "{}", group(0));
+}
+
 #[test]
 fn a_cpu_limit_ends_a_busy_loop() {
     let report = sh("while :; do :; done")

@@ -21,6 +21,9 @@ pub(crate) fn start(gym: &Gym, settings: &Value) -> Client {
         ("TILEPERF_STATE", state),
         ("TILEPERF_CACHE", gym.folder().join("cache")),
     ];
+    // Whether this machine has a compiler makes no difference.
+    let mut settings = settings.clone();
+    settings["compile"] = json!({"enable": false});
     Client::start(Options {
         folder: Some(gym.root().to_owned()),
         environment: environment.map(|(n, v)| (n.to_owned(), v)).to_vec(),

@@ -17,8 +17,6 @@ use tileperf_compiler::symbol::{self, Symbol};
 
 /// Programs looked at: the last used ones.
 const MOST_PROGRAMS: u32 = 500;
-/// Signatures of one kernel that are of use; they are told apart by a person.
-const MOST_SIGNATURES: usize = 8;
 
 /// Names by function, the last used first.
 type ByFunction = FxHashMap<String, Vec<Symbol>>;
@@ -60,7 +58,6 @@ impl Cached {
                 signatures.push(signature);
             }
         }
-        signatures.truncate(MOST_SIGNATURES);
         signatures
     }
 }

@@ -6,11 +6,12 @@
 //! guessed signature proves nothing but a difference.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::{CompiledFacts, Difference, difference};
-use tileperf_analysis::signature::Origin;
+use tileperf_analysis::signature::{Origin, Signature};
 use tileperf_compiler::CancelToken;
 
 use super::now::compile;
@@ -19,6 +20,9 @@ use super::toolchain::Toolchain;
 use crate::snapshot::Snapshot;
 use crate::view::FileView;
 use crate::{DocId, Engine};
+
+/// How long comparing may take: a benchmark takes a minute or two.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A version of a file; `None` where there is no such file.
 pub type Version = (PathBuf, Option<String>);
@@ -71,7 +75,7 @@ impl Engine {
         let mut all = Vec::new();
         for pair in changed(&old, &new, before, after, main) {
             for arch in archs {
-                all.extend(pair.compile(&toolchain, *arch, usize::MAX, cancel)?);
+                all.push(pair.compile(&toolchain, *arch, pair.best(), cancel)?);
             }
         }
         Ok(all)
@@ -99,22 +103,39 @@ impl Engine {
             Ok(toolchain) => toolchain,
             Err(why) => return Sameness::Unknown(why),
         };
-        let mut proven = Proven::default();
+        let began = Instant::now();
+        let mut signatures = 0;
+        let mut unproven = None;
         for pair in &pairs {
-            let compared = match pair.compile(&toolchain, arch, usize::MAX, cancel) {
-                Ok(compared) => compared,
-                Err(why) => return Sameness::Unknown(why),
-            };
-            if let Some(answer) = proven.add(pair, &compared, arch) {
-                return answer;
+            // What says most is asked first: one difference is enough.
+            for signature in pair.known() {
+                let compared = pair.compile(&toolchain, arch, signature, cancel);
+                match compared.map(|compared| compared.difference()) {
+                    Err(why) => return Sameness::Unknown(why),
+                    Ok(Difference::Changed(_) | Difference::Broken(_)) => {
+                        return Sameness::Different;
+                    }
+                    Ok(Difference::Unknown) => {
+                        let name = &pair.before.key.qualified;
+                        return Sameness::Unknown(format!(
+                            "{name} could not be compiled for {arch}"
+                        ));
+                    }
+                    Ok(Difference::Same) => signatures += 1,
+                }
+                if began.elapsed() > PATIENCE {
+                    let limit = PATIENCE.as_secs();
+                    return Sameness::Unknown(format!("comparing took more than {limit} s"));
+                }
             }
+            unproven = unproven.or_else(|| pair.unproven());
         }
-        if let Some(why) = proven.unproven {
+        if let Some(why) = unproven {
             return Sameness::Unknown(why);
         }
         Sameness::Same(format!(
             "equal machine code on {arch} for {} that ran",
-            match proven.signatures {
+            match signatures {
                 1 => "the one signature".to_owned(),
                 n => format!("all {n} signatures"),
             }
@@ -139,46 +160,6 @@ impl Engine {
     }
 }
 
-/// What was proven of the kernels so far.
-#[derive(Default)]
-struct Proven {
-    signatures: usize,
-    unproven: Option<String>,
-}
-
-impl Proven {
-    /// Adds a kernel; an answer if that settles it.
-    fn add(&mut self, pair: &Pair, compared: &[Compared], arch: Arch) -> Option<Sameness> {
-        for one in compared {
-            match one.difference() {
-                Difference::Changed(_) | Difference::Broken(_) => return Some(Sameness::Different),
-                Difference::Unknown => {
-                    let name = &one.kernel;
-                    self.unproven = Some(format!("{name} could not be compiled for {arch}"));
-                }
-                Difference::Same => self.signatures += 1,
-            }
-        }
-        let ran = |one: &Compared| {
-            matches!(
-                one.before.signature.origin,
-                Origin::CacheDb | Origin::Recorded
-            )
-        };
-        let name = &pair.before.key.qualified;
-        if pair.searched {
-            self.unproven = Some(format!(
-                "{name} is tuned: the hints that its search reaches are not compared"
-            ));
-        } else if compared.is_empty() || !compared.iter().all(ran) {
-            self.unproven = Some(format!(
-                "the machine code of {name} is equal for a guessed signature, but what runs is not known"
-            ));
-        }
-        None
-    }
-}
-
 /// A kernel in both versions, of which what it is compiled from differs.
 struct Pair {
     before: Subject,
@@ -188,45 +169,66 @@ struct Pair {
 }
 
 impl Pair {
-    /// Compiles both for every signature that the first has, at most so many.
+    /// The best signature that is known.
+    fn best(&self) -> &Signature {
+        // A subject has one at least.
+        &self.before.signatures[0]
+    }
+
+    /// The signatures that count: those that ran, else the best that is known.
+    fn known(&self) -> Vec<&Signature> {
+        let ran: Vec<_> = self.before.signatures.iter().filter(|s| ran(s)).collect();
+        match ran.is_empty() {
+            true => vec![self.best()],
+            false => ran,
+        }
+    }
+
+    /// Why equal code for all signatures that are known would prove nothing; `None` if it does.
+    fn unproven(&self) -> Option<String> {
+        let name = &self.before.key.qualified;
+        if self.searched {
+            return Some(format!(
+                "{name} is tuned: the hints that its search reaches are not compared"
+            ));
+        }
+        (!ran(self.best())).then(|| {
+            format!(
+                "the machine code of {name} is equal for a guessed signature, but what runs is not \
+                 known"
+            )
+        })
+    }
+
+    /// Compiles both for a signature.
     fn compile(
         &self,
         toolchain: &Toolchain,
         arch: Arch,
-        most: usize,
+        signature: &Signature,
         cancel: &CancelToken,
-    ) -> Result<Vec<Compared>, String> {
-        let known = self.before.signatures.iter();
-        let ran: Vec<_> = known
-            .clone()
-            .filter(|s| s.origin != Origin::Guess)
-            .collect();
-        let signatures: Vec<_> = match ran.is_empty() {
-            true => known.take(1).collect(),
-            // What a guess says beside signatures that are known is of no use.
-            false => ran.into_iter().take(most).collect(),
+    ) -> Result<Compared, String> {
+        let one = |subject: &Subject, signature| {
+            let mut subject = subject.clone();
+            subject.signatures = vec![signature];
+            let kept = compile(toolchain, &subject, arch, cancel).ok_or("cancelled")?;
+            let own = subject.sources.first().ok_or("the kernel has no text")?;
+            Ok::<_, String>(kept.now(&own.text, &own.parsed, false))
         };
-        let mut all = Vec::new();
-        for signature in signatures {
-            let one = |subject: &Subject, signature| {
-                let mut subject = subject.clone();
-                subject.signatures = vec![signature];
-                let kept = compile(toolchain, &subject, arch, cancel);
-                let own = subject.sources.first().ok_or("the kernel has no text")?;
-                let kept = kept.ok_or("cancelled")?;
-                Ok::<_, String>(kept.now(&own.text, &own.parsed, false))
-            };
-            let before = one(&self.before, signature.clone())?;
-            // A guess that had to be put right is put right for both.
-            let after = one(&self.after, before.signature.clone())?;
-            all.push(Compared {
-                kernel: self.before.key.qualified.clone(),
-                before,
-                after,
-            });
-        }
-        Ok(all)
+        let before = one(&self.before, signature.clone())?;
+        // A guess that had to be put right is put right for both.
+        let after = one(&self.after, before.signature.clone())?;
+        Ok(Compared {
+            kernel: self.before.key.qualified.clone(),
+            before,
+            after,
+        })
     }
+}
+
+/// Whether a signature is of a launch that happened.
+fn ran(signature: &Signature) -> bool {
+    matches!(signature.origin, Origin::CacheDb | Origin::Recorded)
 }
 
 /// The kernels whose slices differ. Kernels of other files count, because they may call into these.

@@ -152,6 +152,10 @@ fn start(orders: &Orders) -> Result<(Pid, Option<ChildStdin>), Ended> {
     if orders.nice > 0 {
         // The guard takes it too: a priority once lowered cannot be raised again.
         let _ = rustix::process::nice(orders.nice.into());
+        // Linux shares the processors among sessions first where it groups them (autogroup): within
+        // a session of its own, a nice process gives way to nobody. Elsewhere there is no such file.
+        #[cfg(target_os = "linux")]
+        let _ = std::fs::write("/proc/self/autogroup", orders.nice.to_string());
     }
     let lowered = limits::lower(orders).map_err(|error| cannot(format!("its limits: {error}")))?;
     let spawned = command.spawn();
