@@ -124,6 +124,21 @@ fn become_root() -> io::Result<()> {
     Ok(())
 }
 
+/// Linux shares the processors among sessions first where it groups them (autogroup): within a
+/// session of its own, a nice process gives way to nobody. Elsewhere there is no such file.
+#[cfg(target_os = "linux")]
+fn lower_session(nice: u8) {
+    // The kernel takes one such wish in a tenth of a second, of all processes.
+    for _ in 0..4 {
+        match std::fs::write("/proc/self/autogroup", nice.to_string()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            _ => return,
+        }
+    }
+}
+
 /// Starts the program in a process group of its own.
 fn start(orders: &Orders) -> Result<(Pid, Option<ChildStdin>), Ended> {
     let program = || orders.program.to_string_lossy().into_owned();
@@ -152,10 +167,8 @@ fn start(orders: &Orders) -> Result<(Pid, Option<ChildStdin>), Ended> {
     if orders.nice > 0 {
         // The guard takes it too: a priority once lowered cannot be raised again.
         let _ = rustix::process::nice(orders.nice.into());
-        // Linux shares the processors among sessions first where it groups them (autogroup): within
-        // a session of its own, a nice process gives way to nobody. Elsewhere there is no such file.
         #[cfg(target_os = "linux")]
-        let _ = std::fs::write("/proc/self/autogroup", orders.nice.to_string());
+        lower_session(orders.nice);
     }
     let lowered = limits::lower(orders).map_err(|error| cannot(format!("its limits: {error}")))?;
     let spawned = command.spawn();
