@@ -82,6 +82,8 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
     checks.counted("from text to machine code", &toolchain, count::cargo_test)?;
     let shown = repo
         .cargo(&["test", "--package", "tileperf-tests", "--test", "compiled"])
+        // Built above. Alone it would be built with other features of what it depends on.
+        .env("TILEPERF_BIN", repo.debug_binary("tileperf"))
         .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
     checks.counted(
         "compiled code, in a terminal and an editor",
