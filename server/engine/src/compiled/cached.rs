@@ -112,10 +112,15 @@ fn is_constant(kind: &Kind) -> bool {
 /// What a name says of a parameter; `None` for what no signature here can say.
 fn kind(param: &symbol::Param) -> Option<Kind> {
     Some(match param {
-        symbol::Param::Array(array) => Kind::Array(self::array(array)),
-        symbol::Param::List { element, .. } => Kind::List {
-            element: self::array(element),
+        symbol::Param::Array(array) => Kind::Array(self::array(array)?),
+        symbol::Param::List {
+            alias_groups,
+            elements_alias: false,
+            element,
+        } if alias_groups.is_empty() => Kind::List {
+            element: self::array(element)?,
         },
+        symbol::Param::List { .. } => return None,
         symbol::Param::Tuple { items } => Kind::Tuple {
             items: items.iter().map(kind).collect::<Option<_>>()?,
         },
@@ -128,10 +133,15 @@ fn kind(param: &symbol::Param) -> Option<Kind> {
     })
 }
 
-fn array(array: &symbol::Array) -> signature::Array {
+/// `None` for one that overlaps, or that is too large for 32-bit indices: its code is another.
+fn array(array: &symbol::Array) -> Option<signature::Array> {
+    let is_plain = array.alias_groups.is_empty() && !array.overlaps;
+    if !is_plain || array.index != symbol::Index::Int32 {
+        return None;
+    }
     let axes = &array.axes;
     let shape: Vec<Option<i64>> = axes.iter().map(|axis| axis.shape).collect();
-    signature::Array {
+    Some(signature::Array {
         dtype: SmolStr::new_static(array.dtype.name()),
         ndim: axes.len(),
         stride: axes.iter().map(|axis| axis.stride).collect(),
@@ -143,7 +153,7 @@ fn array(array: &symbol::Array) -> signature::Array {
         },
         shape_divisor: axes.iter().map(|axis| axis.shape_divisor).collect(),
         base_divisor: array.base_divisor,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Engine {
         let main = archs.first().copied().unwrap_or(Arch::Sm90);
         let (old, new) = (self.with(before), self.with(after));
         let mut all = Vec::new();
-        for pair in changed(&old, &new, before, after, main) {
+        for pair in changed(&old, &new, before, after, main).0 {
             for arch in archs {
                 all.push(pair.compile(&toolchain, *arch, pair.best(), cancel)?);
             }
@@ -94,7 +94,11 @@ impl Engine {
         if let Some(what) = outside(&old, &new, before, after) {
             return Sameness::Unknown(what);
         }
-        let mut pairs = changed(&old, &new, before, after, arch);
+        let (mut pairs, apart) = changed(&old, &new, before, after, arch);
+        if let Some(key) = apart.first() {
+            let name = &key.qualified;
+            return Sameness::Unknown(format!("{name} cannot be taken out of its file"));
+        }
         pairs.retain(|pair| pair.before.model != pair.after.model);
         if pairs.is_empty() {
             return Sameness::Same("only comments and layout differ".to_owned());
@@ -231,14 +235,15 @@ fn ran(signature: &Signature) -> bool {
     matches!(signature.origin, Origin::CacheDb | Origin::Recorded)
 }
 
-/// The kernels whose slices differ. Kernels of other files count, because they may call into these.
+/// The kernels whose slices differ, and those that cannot be sliced in both versions. Kernels of other
+/// files count, because they may call into these.
 fn changed(
     old: &Engine,
     new: &Engine,
     before: &[Version],
     after: &[Version],
     arch: Arch,
-) -> Vec<Pair> {
+) -> (Vec<Pair>, Vec<KernelKey>) {
     let mut files: Vec<&Path> = before
         .iter()
         .chain(after)
@@ -248,7 +253,7 @@ fn changed(
     files.dedup();
     let (first, second) = (Snapshot::new(&old.shared), Snapshot::new(&new.shared));
     let links = old.shared.links();
-    let mut pairs = Vec::new();
+    let (mut pairs, mut apart) = (Vec::new(), Vec::new());
     for file in old.shared.relevant_files() {
         let Some(now) = new.shared.file(&file.doc) else {
             continue;
@@ -263,6 +268,7 @@ fn changed(
         for (number, (key, was)) in was.into_iter().enumerate() {
             let after = is.iter().find(|(other, _)| *other == key);
             let (Ok(before), Some((_, Ok(after)))) = (was, after) else {
+                apart.push(key);
                 continue;
             };
             if before.slice.fingerprint != after.slice.fingerprint {
@@ -276,7 +282,7 @@ fn changed(
             }
         }
     }
-    pairs
+    (pairs, apart)
 }
 
 /// Whether a file names the module of any of these files in an import.
@@ -298,6 +304,10 @@ fn outside(old: &Engine, new: &Engine, before: &[Version], after: &[Version]) ->
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
+        let is_clean = |engine: &Engine| engine.shared.source(&doc).1.is_clean();
+        if !is_clean(old) || !is_clean(new) {
+            return Some(format!("{name} does not parse"));
+        }
         if kernels(old, &doc) != kernels(new, &doc) {
             return Some(format!("{name} has other kernels"));
         }
