@@ -26,11 +26,12 @@ type ByFunction = FxHashMap<String, Vec<Symbol>>;
 pub(super) struct Cached(Mutex<Option<(PathBuf, SystemTime, ByFunction)>>);
 
 impl Cached {
-    /// What a kernel was compiled for, the last used first.
-    pub(super) fn of(&self, kernel: &Kernel) -> Vec<Signature> {
+    /// What a kernel was compiled for, the last used first, and whether that is all: some names say
+    /// what no signature here can.
+    pub(super) fn of(&self, kernel: &Kernel) -> (Vec<Signature>, bool) {
         let mut read = self.0.lock();
         let Ok(path) = cache_db::file(&|name| std::env::var_os(name)) else {
-            return Vec::new();
+            return (Vec::new(), true);
         };
         // SQLite appends to its log before it writes the file itself.
         let modified = [path.clone(), path.with_extension("db-wal")]
@@ -38,7 +39,7 @@ impl Cached {
             .filter_map(|path| path.metadata().ok()?.modified().ok())
             .max();
         let Some(modified) = modified else {
-            return Vec::new();
+            return (Vec::new(), true);
         };
         let is_current =
             |(of, at, _): &(PathBuf, SystemTime, ByFunction)| *of == path && *at == modified;
@@ -48,17 +49,16 @@ impl Cached {
         let known = read
             .as_ref()
             .and_then(|(.., known)| known.get(kernel.name.as_str()));
-        let fitting = known
-            .into_iter()
-            .flatten()
-            .filter_map(|symbol| of_symbol(symbol, kernel));
         let mut signatures: Vec<Signature> = Vec::new();
-        for signature in fitting {
-            if !signatures.contains(&signature) {
-                signatures.push(signature);
+        let mut is_all = true;
+        for symbol in known.into_iter().flatten() {
+            match of_symbol(symbol, kernel) {
+                Some(signature) if signatures.contains(&signature) => {}
+                Some(signature) => signatures.push(signature),
+                None => is_all = false,
             }
         }
-        signatures
+        (signatures, is_all)
     }
 }
 

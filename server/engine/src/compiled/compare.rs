@@ -196,6 +196,9 @@ impl Pair {
                 "{name} is tuned: the hints that its search reaches are not compared"
             ));
         }
+        if !self.before.is_all {
+            return Some(format!("{name} ran in ways that cannot be compared"));
+        }
         (!ran(self.best())).then(|| {
             format!(
                 "the machine code of {name} is equal for a guessed signature, but what runs is not \

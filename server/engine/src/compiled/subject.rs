@@ -47,6 +47,8 @@ pub(super) struct Subject {
     pub(super) slice: Slice,
     /// The most likely signatures, best first; at least one.
     pub(super) signatures: Vec<Signature>,
+    /// Those are all that are known to have run.
+    pub(super) is_all: bool,
     /// The files of the slice, the kernel's first.
     pub(super) sources: Vec<Source>,
     /// Of the kernel and what it calls in its file: tells cheaply whether either was edited.
@@ -73,11 +75,11 @@ pub(super) fn subjects(
         let subject = slice::slice(snapshot, module, kernel).and_then(|slice| {
             let guess = guesser.guess(module, kernel, &slice.captured, arch);
             let guess = guess.ok_or(Unsliceable::Gone)?;
-            let mut signatures = Vec::new();
             // What a function around the kernel gave it stands in no name.
-            if slice.captured.is_empty() {
-                signatures = cached.of(kernel);
-            }
+            let (mut signatures, is_all) = match slice.captured.is_empty() {
+                true => cached.of(kernel),
+                false => (Vec::new(), false),
+            };
             signatures.push(guess);
             let sources = (slice.modules.iter())
                 .filter_map(|module| {
@@ -90,6 +92,7 @@ pub(super) fn subjects(
                 key: key.clone(),
                 slice,
                 signatures,
+                is_all,
                 sources,
                 model: kernel.fingerprint,
                 serial,
