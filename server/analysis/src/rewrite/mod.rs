@@ -5,6 +5,7 @@
 
 use tileperf_syntax::Span;
 
+pub mod arguments;
 pub mod autotune;
 #[cfg(test)]
 mod tests;

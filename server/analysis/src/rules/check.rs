@@ -18,6 +18,7 @@ use super::{Check, Finding, Findings, RULES, Rule, suppress};
 use crate::body::{Binding, Body, Code, Device, ModuleEnv, is_decorated, module_bindings};
 use crate::classify::{Classification, Known, classify};
 use crate::model::{FileModel, Kernel};
+use crate::playbook::{self, Action};
 use crate::target::Target;
 
 /// Keeps what rules found from one edit to the next.
@@ -251,6 +252,20 @@ impl Checked {
             hints: kernel.hints.clone(),
             device: context.kernel(kernel),
             here: Some(kernel.span),
+        })
+    }
+
+    /// What may make the n-th kernel of the model faster, the most promising first.
+    pub fn actions(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+    ) -> Vec<Action> {
+        let kernel = model.kernels.get(number);
+        kernel.map_or_else(Vec::new, |kernel| {
+            playbook::actions(&self.context(file, text, model), kernel)
         })
     }
 

@@ -1,8 +1,9 @@
-//! A rule's documentation, taken apart: it is shown to users and run as tests.
+//! The documentation of a rule or an optimization, taken apart: it is shown to users and run as tests.
 
+#[cfg(test)]
 use super::Rule;
 
-/// A rule's documentation.
+/// The documentation of a rule or an optimization.
 #[derive(Debug, Clone)]
 pub struct Doc {
     /// The first paragraph.
@@ -23,22 +24,26 @@ pub struct Block {
 }
 
 /// What a block shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockKind {
     /// Code with findings, on the lines that name the rule in a comment.
     Bad,
     /// The block before with the findings put right.
     Fixed,
-    /// Code without.
+    /// Code without, or without an optimization's place.
     Good,
+    /// Code that an optimization changes.
+    Before,
+    /// What this variant of the optimization makes of the block marked so before it.
+    After(String),
     /// Anything else.
     Other,
 }
 
 impl Doc {
-    /// Of a rule.
-    pub fn of(rule: &Rule) -> Doc {
-        let lines = rule.doc.iter().map(|l| l.strip_prefix(' ').unwrap_or(l));
+    /// Of its lines.
+    pub fn parse(lines: &[&str]) -> Doc {
+        let lines = lines.iter().map(|l| l.strip_prefix(' ').unwrap_or(l));
         let mut markdown = String::new();
         let mut blocks = Vec::new();
         let mut open: Option<Block> = None;
@@ -46,14 +51,8 @@ impl Doc {
             let fence = line.trim_start().strip_prefix("```");
             match (&mut open, fence) {
                 (None, Some(info)) if info.starts_with("python") => {
-                    let kind = match info.trim_start_matches("python").trim() {
-                        "bad" => BlockKind::Bad,
-                        "fixed" => BlockKind::Fixed,
-                        "good" => BlockKind::Good,
-                        _ => BlockKind::Other,
-                    };
                     open = Some(Block {
-                        kind,
+                        kind: BlockKind::named(info.trim_start_matches("python").trim()),
                         code: String::new(),
                     });
                     markdown.push_str("```python\n");
@@ -80,6 +79,22 @@ impl Doc {
             summary,
             markdown: markdown.trim_end().to_owned(),
             blocks,
+        }
+    }
+}
+
+impl BlockKind {
+    /// By what stands behind the language.
+    fn named(name: &str) -> BlockKind {
+        match name {
+            "bad" => BlockKind::Bad,
+            "fixed" => BlockKind::Fixed,
+            "good" => BlockKind::Good,
+            "before" => BlockKind::Before,
+            _ => match name.strip_prefix("after") {
+                Some(variant) => BlockKind::After(variant.trim().to_owned()),
+                None => BlockKind::Other,
+            },
         }
     }
 }

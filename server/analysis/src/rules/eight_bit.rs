@@ -6,7 +6,7 @@ use crate::body::{Const, Device, Dtype, Ty};
 
 /// The function quantizes to 8 bits: it is called so, or casts to an 8-bit float, or scales with
 /// the largest 8-bit number and casts to an array's dtype.
-pub(super) fn quantizes(device: &Device<'_>) -> bool {
+pub(crate) fn quantizes(device: &Device<'_>) -> bool {
     let name = device.def.name.name.to_ascii_lowercase();
     let undoes = name.contains("dequant");
     if undoes {

@@ -14,7 +14,7 @@ pub fn markdown() -> String {
          | code | name | severity | in short |\n|---|---|---|---|\n",
     );
     for rule in RULES {
-        let doc = Doc::of(rule);
+        let doc = Doc::parse(rule.doc);
         let _ = writeln!(
             out,
             "| [{}](#{}) | {} | {} | {} |",
@@ -26,7 +26,7 @@ pub fn markdown() -> String {
         );
     }
     for rule in RULES {
-        let doc = Doc::of(rule);
+        let doc = Doc::parse(rule.doc);
         let _ = write!(out, "\n## {} {}\n\n", rule.code, rule.slug);
         let mut facts = vec![format!("Severity: {}.", rule.severity.name())];
         if let Some(since) = rule.since {

@@ -8,8 +8,7 @@ mod check;
 mod compiled;
 mod context;
 mod doc;
-mod edits;
-mod eight_bit;
+pub(crate) mod eight_bit;
 mod finding;
 mod fixes;
 mod flow;
@@ -23,7 +22,7 @@ mod rule;
 pub mod suppress;
 mod tensor_methods;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod tuned;
@@ -39,6 +38,7 @@ pub use finding::{Claim, Described, Finding, Findings, Fix, Lowering, Safety};
 pub use fixes::compatible;
 pub use markdown::markdown;
 pub use rule::{Check, DeviceContext, Rule, Severity};
+pub(crate) use tp404_mma_fp32_no_tf32::float32_operands;
 pub(crate) use tuned::listed;
 
 /// Declares the modules of the rules and lists them.

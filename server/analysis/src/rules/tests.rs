@@ -98,7 +98,7 @@ fn rules_have_codes_and_names_of_their_own_in_order() {
     slugs.dedup();
     assert_eq!(slugs.len(), RULES.len());
     for rule in RULES {
-        let doc = Doc::of(rule);
+        let doc = Doc::parse(rule.doc);
         assert!(doc.summary.len() > 20, "{rule:?}: {}", doc.summary);
         assert!(doc.summary.len() < 200, "{rule:?}: {}", doc.summary);
         assert_eq!(find(rule.code), Some(*rule));

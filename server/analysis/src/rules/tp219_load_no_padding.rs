@@ -6,7 +6,7 @@ use tileperf_syntax::ast::ExprKind;
 
 use crate::body::{Source, SourceKind};
 use crate::rewrite::Edits;
-use crate::rules::edits::add_argument;
+use crate::rewrite::arguments::add_argument;
 use crate::rules::ragged::{self, Ragged};
 use crate::rules::reduction::{self, Reduction};
 use crate::rules::rule::rule;

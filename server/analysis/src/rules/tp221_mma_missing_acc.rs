@@ -4,7 +4,7 @@ use tileperf_syntax::ast::{Expr, StmtKind};
 
 use crate::body::{ApiCall, Device, Extent, Place};
 use crate::rewrite::Edits;
-use crate::rules::edits::add_argument;
+use crate::rewrite::arguments::add_argument;
 use crate::rules::reduction::module_of;
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings};

@@ -1,5 +1,6 @@
 //! Matrix products of float32 operands.
 
+use smol_str::SmolStr;
 use tileperf_syntax::ast::Expr;
 
 use crate::body::{ApiCall, Device, Dtype, Ty};
@@ -12,7 +13,7 @@ rule! {
     /// `ct.mma` of float32 tiles is compiled to fused multiply-adds, several times slower, with kilobytes
     /// of stack and ten times the time to compile (tileiras 13.4, sm_80 to sm_120). Tensor cores take
     /// `tfloat32`, float32 with a mantissa of 10 bits: cast both operands where the dtype is float32,
-    /// if the tolerance of the tests allows it.
+    /// if the tolerance of the tests allows it. Playbook D makes the change.
     ///
     /// ```python bad
     /// @ct.kernel
@@ -55,40 +56,55 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
     }
 }
 
+/// Operands of a product that tensor cores do not take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Float32 {
+    /// Both are float32.
+    Surely,
+    /// They are if this array is.
+    If(SmolStr),
+}
+
+/// Whether the operands of a product are float32, or may be.
+pub(crate) fn float32_operands<'a>(device: &Device<'a>, call: &ApiCall<'a>) -> Option<Float32> {
+    let (left, right) = (call.arg(0, "x")?, call.arg(1, "y")?);
+    match (dtype(device, left)?, dtype(device, right)?) {
+        (Dtype::F32, Dtype::F32) => Some(Float32::Surely),
+        (a @ (Dtype::F32 | Dtype::Of(_)), b @ (Dtype::F32 | Dtype::Of(_))) => {
+            let array = [a, b].into_iter().find_map(|d| match d {
+                Dtype::Of(name) => Some(name),
+                _ => None,
+            })?;
+            let other = tests_dtype(device) || narrow(device) || whole_numbers(device, call);
+            (!other).then(|| Float32::If(array.clone()))
+        }
+        _ => None,
+    }
+}
+
 /// What to say of a product as long as it is not compiled, and once compiled code shows it.
 fn messages<'a>(at: &DeviceContext<'a>, call: &ApiCall<'a>) -> Option<(String, String)> {
     let (left, right) = (call.arg(0, "x")?, call.arg(1, "y")?);
-    let (a, b) = (dtype(&at.device, left)?, dtype(&at.device, right)?);
     let name = &call.name;
     let (x, y) = (at.source(left.span), at.source(right.span));
-    match (a, b) {
-        (Dtype::F32, Dtype::F32) => {
+    Some(match float32_operands(&at.device, call)? {
+        Float32::Surely => {
             let said = |uses: &str| {
                 format!(
                     "`{name}` of float32 operands `{x}` and `{y}` {uses} tensor cores; cast both to tfloat32"
                 )
             };
-            Some((said("may not use"), said("does not use")))
+            (said("may not use"), said("does not use"))
         }
-        (Dtype::F32 | Dtype::Of(_), Dtype::F32 | Dtype::Of(_)) => {
-            let array = [a, b].into_iter().find_map(|d| match d {
-                Dtype::Of(name) => Some(name),
-                _ => None,
-            })?;
-            if tests_dtype(&at.device) || narrow(at) || whole_numbers(&at.device, call) {
-                return None;
-            }
-            Some((
-                format!(
-                    "`{name}` may not use tensor cores: not if `{array}` is float32; cast both operands to tfloat32 then"
-                ),
-                format!(
-                    "`{name}` does not use tensor cores; cast both operands to tfloat32 where `{array}` is float32"
-                ),
-            ))
-        }
-        _ => None,
-    }
+        Float32::If(array) => (
+            format!(
+                "`{name}` may not use tensor cores: not if `{array}` is float32; cast both operands to tfloat32 then"
+            ),
+            format!(
+                "`{name}` does not use tensor cores; cast both operands to tfloat32 where `{array}` is float32"
+            ),
+        ),
+    })
 }
 
 /// The dtype of an operand, if it is a tile's.
@@ -109,8 +125,8 @@ fn tests_dtype(device: &Device<'_>) -> bool {
 }
 
 /// The function says that its operands are narrow: `fp8_matmul`, `block_scaled_gemm`.
-fn narrow(at: &DeviceContext<'_>) -> bool {
-    let name = at.device.def.name.name.to_ascii_lowercase();
+fn narrow(device: &Device<'_>) -> bool {
+    let name = device.def.name.name.to_ascii_lowercase();
     const NARROW: [&str; 14] = [
         "fp8",
         "float8",

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
 
 fn list(out: &mut impl Write) -> io::Result<()> {
     for rule in RULES {
-        let (severity, summary) = (rule.severity.name(), Doc::of(rule).summary);
+        let (severity, summary) = (rule.severity.name(), Doc::parse(rule.doc).summary);
         writeln!(out, "{} {:28} {severity:8} {summary}", rule.code, rule.slug)?;
     }
     for symptom in SYMPTOMS {
@@ -64,5 +64,5 @@ fn explain(rule: &Rule, out: &mut impl Write) -> io::Result<()> {
     if let Some(until) = rule.until {
         writeln!(out, "Holds before cuda-tile {until}.\n")?;
     }
-    writeln!(out, "{}", Doc::of(rule).markdown)
+    writeln!(out, "{}", Doc::parse(rule.doc).markdown)
 }

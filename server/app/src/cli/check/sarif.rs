@@ -38,7 +38,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 fn rule(rule: &Rule) -> Value {
-    let doc = Doc::of(rule);
+    let doc = Doc::parse(rule.doc);
     json!({
         "id": rule.code,
         "name": rule.slug,

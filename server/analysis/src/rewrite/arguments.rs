@@ -1,12 +1,12 @@
-//! Edits that several rules make.
+//! Arguments of calls: adding one where its neighbours would have been written.
 
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::rewrite::Edits;
+use super::Edits;
 
 /// Adds an argument at the end of a call's arguments, on a line of its own where each has one.
 #[must_use]
-pub(super) fn add_argument<'t>(edits: Edits<'t>, call: &Expr, argument: &str) -> Edits<'t> {
+pub fn add_argument<'t>(edits: Edits<'t>, call: &Expr, argument: &str) -> Edits<'t> {
     let ExprKind::Call { args, .. } = &call.kind else {
         return edits;
     };

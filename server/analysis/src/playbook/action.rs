@@ -1,0 +1,123 @@
+//! What optimizations propose.
+
+use tileperf_syntax::Span;
+
+use super::{Numerics, Optimization};
+use crate::rewrite::{Edits, TextEdit};
+
+/// A change that may make a kernel faster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// Of which optimization.
+    pub optimization: &'static Optimization,
+    /// Which of its ways, empty if there is only one: `latency=3`. With the optimization it names the
+    /// action within its kernel.
+    pub variant: String,
+    /// What it does, for a menu.
+    pub title: String,
+    /// What it is about.
+    pub scope: Scope,
+    /// The change, in the kernel's file.
+    pub edits: Vec<TextEdit>,
+    /// What compiled code will show if it does what is hoped.
+    pub effects: Vec<Effect>,
+    /// What its correctness rests on, a sentence each: nothing that the code does not show.
+    pub premises: Vec<String>,
+    /// What happens to the numbers.
+    pub numerics: Numerics,
+}
+
+impl Action {
+    /// `E latency=3`, as `tileperf apply` takes it.
+    pub fn name(&self) -> String {
+        match self.variant.as_str() {
+            "" => self.optimization.id.to_owned(),
+            variant => format!("{} {variant}", self.optimization.id),
+        }
+    }
+}
+
+/// What an action is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole kernel.
+    Kernel,
+    /// One place in it, in the file.
+    Place(Span),
+}
+
+/// What compiled code shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// Other machine code: if it stays the same, nothing was won.
+    Code,
+    /// More accesses by the tensor memory accelerator.
+    Tma,
+    /// More products by tensor cores.
+    TensorCores,
+}
+
+/// Collects what one optimization proposes.
+pub struct Actions<'o> {
+    pub(super) optimization: &'static Optimization,
+    /// Where the kernel's item begins in its file.
+    pub(super) start: u32,
+    pub(super) out: &'o mut Vec<Action>,
+}
+
+/// An action that is being described.
+pub struct Described<'a> {
+    action: &'a mut Action,
+    start: u32,
+}
+
+impl Actions<'_> {
+    /// Adds an action on the whole kernel: which way, what it does, the change of its item.
+    pub fn push(
+        &mut self,
+        variant: impl Into<String>,
+        title: impl Into<String>,
+        edits: Edits<'_>,
+    ) -> Described<'_> {
+        let mut edits = edits.finish();
+        for edit in &mut edits {
+            edit.span = edit.span.moved(i64::from(self.start));
+        }
+        self.out.push(Action {
+            optimization: self.optimization,
+            variant: variant.into(),
+            title: title.into(),
+            scope: Scope::Kernel,
+            edits,
+            effects: vec![Effect::Code],
+            premises: Vec::new(),
+            numerics: self.optimization.numerics,
+        });
+        let last = self.out.len() - 1;
+        Described {
+            action: &mut self.out[last],
+            start: self.start,
+        }
+    }
+}
+
+impl Described<'_> {
+    /// It is about this place of the item only.
+    pub fn at(self, place: Span) -> Self {
+        self.action.scope = Scope::Place(place.moved(i64::from(self.start)));
+        self
+    }
+
+    /// Compiled code will show this too.
+    pub fn shows(self, effect: Effect) -> Self {
+        self.action.effects.push(effect);
+        self
+    }
+
+    /// It is right only if this holds.
+    pub fn if_only(self, premise: impl Into<String>) -> Self {
+        self.action.premises.push(premise.into());
+        self
+    }
+}

@@ -1,0 +1,99 @@
+//! What an optimization is shown: a kernel in its file.
+
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{ExprKind, FunctionDef};
+
+use crate::body::{ApiCall, Device};
+use crate::classify::Class;
+use crate::model::Kernel;
+use crate::rewrite::Edits;
+use crate::rules::{FileContext, InItem};
+
+/// A kernel as optimizations see it. Places of its expressions, and of the edits that are made of it,
+/// are relative to its item.
+pub struct KernelContext<'a> {
+    /// The file that defines it.
+    pub file: &'a FileContext<'a>,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its definition.
+    pub def: InItem<'a, FunctionDef>,
+    /// Its code.
+    pub device: Device<'a>,
+    /// What bounds it.
+    pub class: Class,
+}
+
+/// A call of cuTile's in a kernel, and whether it runs more than once a block.
+pub struct Called<'a> {
+    /// The call.
+    pub call: ApiCall<'a>,
+    /// A loop is around it.
+    pub in_loop: bool,
+}
+
+impl<'a> KernelContext<'a> {
+    /// The text of its item.
+    pub fn text(&self) -> &'a str {
+        self.file.source(self.def.item.span)
+    }
+
+    /// What stands at a place.
+    pub fn source(&self, span: Span) -> &'a str {
+        self.text().get(span.range()).unwrap_or("")
+    }
+
+    /// A change of its item.
+    pub fn edits(&self) -> Edits<'a> {
+        Edits::new(self.text())
+    }
+
+    /// The calls of these functions of cuTile's, in source order, without those whose arguments are
+    /// not all written out.
+    pub fn calls(&self, names: &[&str]) -> Vec<Called<'a>> {
+        let mut found = Vec::new();
+        self.device.calls(&mut |call, place| {
+            if names.contains(&call.name.as_str()) && !call.is_open() {
+                found.push(Called {
+                    call: call.clone(),
+                    in_loop: place.in_loop(),
+                });
+            }
+        });
+        found
+    }
+
+    /// By which name the file knows the module `cuda.tile`: `ct`. Nothing if it imports names of it
+    /// only.
+    pub fn ct(&self) -> Option<&'a SmolStr> {
+        let imports = self.file.module.imports.iter();
+        let names = imports.filter(|(_, path)| *path == "cuda.tile");
+        names.map(|(name, _)| name).min()
+    }
+
+    /// How a call's function is written up to its own name: `ct.` of `ct.load`.
+    pub fn prefix(&self, call: &ApiCall<'a>) -> Option<&'a str> {
+        let ExprKind::Call { func, .. } = &call.expr.kind else {
+            return None;
+        };
+        let ExprKind::Attribute { attr, .. } = &func.kind else {
+            return None;
+        };
+        Some(self.source(Span {
+            start: func.span.start,
+            end: attr.span.start,
+        }))
+    }
+
+    /// The value of a hint fixed at the decorator, if it is a number.
+    pub fn hint(&self, name: &str) -> Option<i64> {
+        let hint = self.kernel.hints.iter().find(|h| h.name == name)?;
+        hint.text.parse().ok()
+    }
+
+    /// Whether an architecture that is judged for has this.
+    pub fn on_any(&self, has: fn(crate::arch::Arch) -> bool) -> bool {
+        self.file.target.archs.iter().any(|arch| has(*arch))
+    }
+}

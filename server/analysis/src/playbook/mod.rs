@@ -1,0 +1,42 @@
+//! The playbook: what may make a kernel faster, as edits, one file an optimization.
+//!
+//! An optimization sees the semantic model, says where it applies and proposes [`Action`]s: an edit,
+//! what compiled code will show if it does what is hoped, and what its correctness rests on. Whether it
+//! did is told by [`present`] from two compiles; whether it is faster only a measurement tells. Adding
+//! one is a file and a line in [`OPTIMIZATIONS`].
+
+mod action;
+mod context;
+mod markdown;
+mod offer;
+mod optimization;
+mod order;
+mod present;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use action::{Action, Actions, Effect, Scope};
+pub use context::KernelContext;
+pub use markdown::markdown;
+pub use offer::actions;
+pub use optimization::{Gain, Numerics, Optimization, Principle};
+pub use present::{Proof, present};
+
+/// Declares the modules of the optimizations and lists them.
+macro_rules! optimizations {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
+
+        /// Every optimization, by letter.
+        pub static OPTIMIZATIONS: &[&Optimization] = &[$(&$module::OPTIMIZATION,)*];
+    };
+}
+
+optimizations! {
+    d_tfloat32_operands,
+    e_latency_hints,
+    f_no_tma_stores,
+    h_cheaper_math,
+}

@@ -1,0 +1,43 @@
+//! Asking the optimizations about a kernel.
+
+use super::{Action, Actions, KernelContext, OPTIMIZATIONS, order};
+use crate::body::{Code, Device};
+use crate::classify::{Known, classify};
+use crate::model::Kernel;
+use crate::rules::FileContext;
+
+/// What may make a kernel faster, by what bounds it: the most promising first. Nothing for a kernel
+/// whose present text does not parse.
+pub fn actions(file: &FileContext<'_>, kernel: &Kernel) -> Vec<Action> {
+    let Some(facts) = file.kernel(kernel) else {
+        return Vec::new();
+    };
+    let Some((def, device)) = file.device(kernel, &facts) else {
+        return Vec::new();
+    };
+    let code = Code::of(def.node, file.module);
+    let device = Device {
+        code: Some(&code),
+        ..device
+    };
+    let helper = |name: &str| file.device_named(name);
+    let class = classify(&device, &Known::default(), &helper).class;
+    let context = KernelContext {
+        file,
+        kernel,
+        def,
+        device,
+        class,
+    };
+    let mut out = Vec::new();
+    for optimization in OPTIMIZATIONS {
+        let mut actions = Actions {
+            optimization,
+            start: context.def.item.span.start,
+            out: &mut out,
+        };
+        (optimization.offer)(&context, &mut actions);
+    }
+    order::by_promise(&mut out, class);
+    out
+}

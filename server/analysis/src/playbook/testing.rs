@@ -1,0 +1,94 @@
+//! Optimizations tried on Python texts: those of their documentation, and further ones beside each.
+
+use tileperf_syntax::FileParser;
+
+use super::{Action, Optimization};
+use crate::model::{FileModel, ModelCache};
+use crate::rewrite;
+use crate::rules::testing::whole;
+use crate::rules::{RuleCache, check};
+use crate::target::Target;
+
+/// What all optimizations propose for the kernels of a text.
+pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
+    let parsed = FileParser::default().parse(text);
+    assert!(parsed.is_clean(), "does not parse:\n{text}");
+    let model = FileModel::build(&parsed, text, "", &mut ModelCache::default());
+    let checked = check(&parsed, text, &model, target, &mut RuleCache::default());
+    (0..model.kernels.len())
+        .flat_map(|number| checked.actions(&parsed, text, &model, number))
+        .collect()
+}
+
+fn of(optimization: &'static Optimization, text: &str, target: &Target) -> Vec<Action> {
+    let mut actions = offered(text, target);
+    actions.retain(|a| a.optimization == optimization);
+    for action in &actions {
+        let name = action.name();
+        assert!(
+            !action.title.is_empty() && !action.title.ends_with('.'),
+            "{name}"
+        );
+        let applied = rewrite::apply(text, &action.edits);
+        let applied = applied.unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_ne!(applied, text, "{name} changes nothing in\n{text}");
+        assert!(
+            FileParser::default().parse(&applied).is_clean(),
+            "{name} gives what does not parse:\n{applied}"
+        );
+        let same = |other: &&Action| other.variant == action.variant;
+        assert_eq!(
+            actions.iter().filter(same).count(),
+            1,
+            "{name} is there twice"
+        );
+    }
+    actions
+}
+
+/// The variants of an optimization that a text of one kernel is offered.
+pub(crate) fn variants(optimization: &'static Optimization, code: &str) -> Vec<String> {
+    let actions = of(optimization, &whole(code), &Target::default());
+    actions.into_iter().map(|a| a.variant).collect()
+}
+
+/// A variant makes `wanted` of `code`, and is not offered for that again.
+pub(crate) fn after(
+    optimization: &'static Optimization,
+    code: &str,
+    variant: &str,
+    wanted: &str,
+) -> Action {
+    let text = whole(code);
+    let actions = of(optimization, &text, &Target::default());
+    let names: Vec<&str> = actions.iter().map(|a| a.variant.as_str()).collect();
+    let action = actions.iter().find(|a| a.variant == variant);
+    let action = action.unwrap_or_else(|| {
+        panic!("{optimization:?} offers {names:?}, not {variant:?}, for\n{text}")
+    });
+    let applied = rewrite::apply(&text, &action.edits).unwrap();
+    assert_eq!(applied, whole(wanted), "{}", action.name());
+    let again = of(optimization, &applied, &Target::default());
+    assert!(
+        again.iter().all(|a| a.variant != variant),
+        "{} is offered again for\n{applied}",
+        action.name()
+    );
+    action.clone()
+}
+
+/// An optimization has nothing for a text.
+pub(crate) fn none(optimization: &'static Optimization, code: &str) {
+    none_for(optimization, code, &Target::default());
+}
+
+/// The same, for a target.
+pub(crate) fn none_for(optimization: &'static Optimization, code: &str, target: &Target) {
+    let text = whole(code);
+    let actions = of(optimization, &text, target);
+    let names: Vec<String> = actions.iter().map(Action::name).collect();
+    assert!(
+        names.is_empty(),
+        "{optimization:?} offers {names:?} for\n{text}"
+    );
+}
