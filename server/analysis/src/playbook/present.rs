@@ -7,8 +7,8 @@ use crate::compiled::{CompiledFacts, Difference, Kind, Outcome, difference};
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case", tag = "proof", content = "words")]
 pub enum Proof {
-    /// It does what it is for. What has changed, in words.
-    Proven(String),
+    /// It does what it is for. What has changed, the most telling first; never empty.
+    Proven(Vec<String>),
     /// It does not. Why, in words.
     Refuted(String),
     /// Not compiled, or one of the two does not compile for reasons of its own.
@@ -35,7 +35,7 @@ pub fn present(action: &Action, before: &CompiledFacts, after: &CompiledFacts) -
             return Proof::Refuted(what.to_owned());
         }
     }
-    Proof::Proven(words.join("; "))
+    Proof::Proven(words)
 }
 
 fn tma(facts: &CompiledFacts) -> u32 {
