@@ -9,6 +9,7 @@ mod incremental;
 mod machine;
 pub(crate) mod mutants;
 mod perf;
+mod playbook;
 mod resources;
 
 use std::fs;
@@ -50,6 +51,8 @@ enum Name {
     PerfKill,
     /// The experiment loop's verdicts on candidates whose worth is known.
     PerfVerdicts,
+    /// The playbook's actions on the kernels of public packages.
+    Playbook,
     /// What is read from compiled kernels against cuobjdump and cuda.tile.
     Resources,
 }
@@ -78,6 +81,7 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
         Name::Mutants => ("mutants", mutants::prove(repo)?),
         Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
         Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),
+        Name::Playbook => ("playbook", playbook::prove(repo)?),
         Name::Resources => ("resources", resources::prove(repo)?),
     };
     let conditions = machine::describe(repo, &before)?;
