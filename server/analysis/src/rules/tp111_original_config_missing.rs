@@ -328,6 +328,13 @@ mod tests {
         ] {
             good(&RULE, &code(hints, space, fallback));
         }
+        // A space of other fields can have none of it.
+        let rows = "ROWS = [C(rows=1, columns=r) for r in (1, 2)]\nexhaustive_search(ROWS, s, g, k, a, h)\n";
+        let marked = format!("{space}  # TP111");
+        bad(
+            &RULE,
+            &format!("{}\n{rows}", code("", &marked, "C(TILE=256, occupancy=1)")),
+        );
         // Another kernel's space has it.
         let two = "SPACE_2 = [C(TILE=256, occupancy=o) for o in (1, 2)]\nexhaustive_search(SPACE_2, s, g, k, a, h)\n";
         good(
@@ -380,16 +387,14 @@ mod tests {
 
     #[test]
     fn a_field_that_is_one_of_two() {
-        let space = "[C(TILE=64 if FLAG else 128, occupancy=1)]";
-        for tile in [64, 128] {
-            good(
-                &RULE,
-                &code("", space, &format!("C(TILE={tile}, occupancy=1)")),
-            );
+        for either in ["64 if FLAG else 128", "(64, 128)[FLAG]"] {
+            let space = format!("[C(TILE={either}, occupancy=1)]");
+            for tile in [64, 128] {
+                let fixed = format!("C(TILE={tile}, occupancy=1)");
+                good(&RULE, &code("", &space, &fixed));
+            }
+            let marked = format!("{space}  # TP111");
+            bad(&RULE, &code("", &marked, "C(TILE=256, occupancy=1)"));
         }
-        bad(
-            &RULE,
-            &code("", &format!("{space}  # TP111"), "C(TILE=256, occupancy=1)"),
-        );
     }
 }

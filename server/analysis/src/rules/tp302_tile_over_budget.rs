@@ -9,7 +9,7 @@ use super::tuned::{self, Searched};
 use crate::arch::{Arch, TensorCores};
 use crate::body::{Device, Dtype, Extent, Tile, argument};
 use crate::eval::{Config, Known};
-use crate::model::{AccessKind, Candidate};
+use crate::model::Candidate;
 use crate::rules::rule::rule;
 use crate::rules::{FileContext, Findings, InItem, Links};
 
@@ -54,9 +54,6 @@ const TENSOR_MEMORY: i64 = 128 * 512 * 4;
 
 fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
     for (number, kernel) in file.model.kernels.iter().enumerate() {
-        if !kernel.accesses.iter().any(|a| a.kind == AccessKind::Mma) {
-            continue;
-        }
         // Divided among blocks at the decorator: for each architecture another number.
         if kernel.hints.iter().any(|h| h.name == "num_ctas") {
             continue;
@@ -389,6 +386,24 @@ mod tests {
         // Only where it fits.
         let gated = "def space():\n    if torch.cuda.get_device_capability()[0] == 10:\n        yield C(M=256, N=256, K=64)\n    else:\n        yield C(M=128, N=128, K=64)\n\nSPACE = list(space())";
         good(&RULE, &search(gated, ARGS));
+    }
+
+    #[test]
+    fn fields_that_are_no_extent_of_a_product() {
+        let depth = kernel("", "M", "N", "64");
+        let space = "SPACE = [C(M=256, N=256, K=8)]  # TP302";
+        let code = format!("{depth}{space}\nexhaustive_search(SPACE, s, g, mm, {ARGS}, h)\n");
+        let (_, found) = bad(&RULE, &code);
+        assert!(found[0].message.contains("`M=256, N=256`"), "{found:?}");
+        // What the kernel says of itself is not the space's fault.
+        let fixed = kernel("", "256", "256", "64")
+            .replace("K: ct.Constant[int]):", "K: ct.Constant[int]):  # TP302");
+        bad(
+            &RULE,
+            &format!(
+                "{fixed}SPACE = [C(M=1, N=1, K=8)]\nexhaustive_search(SPACE, s, g, mm, {ARGS}, h)\n"
+            ),
+        );
     }
 
     #[test]

@@ -264,11 +264,7 @@ fn is_nested(device: &DeviceContext<'_>, test: &Expr) -> bool {
 fn is_read_after(device: &DeviceContext<'_>, counter: &SmolStr, stmt: Span) -> bool {
     let mut read = false;
     device.walk(&mut |expr, place| {
-        let outer = || {
-            place
-                .loops()
-                .any(|l| l.span.contains(stmt) && l.span != stmt)
-        };
+        let outer = || place.loops().any(|l| l.span.contains(stmt));
         let elsewhere = !stmt.contains(expr.span) && (expr.span.start > stmt.end || outer());
         let bound = place.stmt().is_some_and(|s| match &s.kind {
             StmtKind::Assign { targets, .. } => targets.iter().any(|t| std::ptr::eq(t, expr)),
@@ -411,5 +407,21 @@ mod tests {
             let (_, found) = bad(&RULE, &code(&format!("{}{after}", walk("  # TP405"))));
             assert_eq!(found[0].fixes.len(), fixes, "{after}");
         }
+    }
+
+    #[test]
+    fn the_counter_is_read_before_it() {
+        let walk = "    i = ct.bid(0)\n    while i < n:  # TP405\n        ct.store(x, (i,), 1)\n        i += step\n";
+        let read = "    for j in range(3):\n        ct.store(x, (i, j), 0)\n";
+        // In a loop that has ended: `while` left nothing for it.
+        let (_, found) = bad(&RULE, &code(&format!("{read}{walk}")));
+        assert_eq!(found[0].fixes.len(), 1);
+        // In the loop around: what `while` left is read the next time.
+        let inner = walk.replace("    i = ", "        i = ");
+        let inner = inner.replace("    while", "        while");
+        let inner = inner.replace("        ct.store", "            ct.store");
+        let inner = inner.replace("        i +=", "            i +=");
+        let (_, found) = bad(&RULE, &code(&format!("{read}{inner}")));
+        assert!(found[0].fixes.is_empty());
     }
 }

@@ -91,10 +91,9 @@ fn check(at: &DeviceContext<'_>, out: &mut Findings<'_>) {
 
 /// A tile of constants or a mask, of more than one element, that is made here.
 fn is_candidate(device: &Device<'_>, expr: &Expr) -> bool {
-    device.tile(expr).is_some_and(|tile| {
-        let made = tile.constant || (tile.mask && tile.sources.is_empty());
-        made && !is_one(tile) && is_made(device, expr)
-    })
+    device
+        .tile(expr)
+        .is_some_and(|tile| (tile.constant || tile.mask) && !is_one(tile) && is_made(device, expr))
 }
 
 fn report<'a>(
@@ -334,7 +333,7 @@ mod tests {
 
     fn kernel(body: &str) -> String {
         format!(
-            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    o = ct.arange(T, dtype=ct.int32)\n    for i in range(n):\n        t = ct.load(x, (i,), (T,))\n        {}\n        ct.store(y, (i,), t)\n",
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    o = ct.arange(T, dtype=ct.int32)\n    w = ct.load(y, (0,), (T,))\n    for i in range(n):\n        t = ct.load(x, (i,), (T,))\n        {}\n        ct.store(y, (i,), t)\n",
             body.replace('\n', "\n        ")
         )
     }
@@ -351,6 +350,8 @@ mod tests {
             "t = ct.where(o < n, t, ct.zeros((T,), ct.float32))  # TP409",
             "c = ct.arange(T, dtype=ct.int32)[None, :]  # TP409\nt = t + c",
             "while n > 0:\n    t = t + ct.ones((T,), dtype=ct.float32)  # TP409\n    n = n - 1",
+            // A mask of what was loaded before the loop.
+            "t = ct.where(w > 0, t, 0.0)  # TP409",
         ] {
             bad(&RULE, &kernel(body));
         }
