@@ -14,7 +14,7 @@ use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 
 use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::rule::DeviceContext;
-use super::{Check, Finding, Findings, RULES, Rule, suppress};
+use super::{Check, Finding, Findings, InItem, RULES, Rule, host, suppress};
 use crate::body::{Binding, Body, Code, Device, ModuleEnv, is_decorated, module_bindings};
 use crate::classify::{Classification, Known, classify};
 use crate::model::{FileModel, Kernel};
@@ -232,6 +232,21 @@ impl Checked {
     ) {
         if let Some(kernel) = model.kernels.get(number) {
             ask(&self.context(file, text, model), kernel);
+        }
+    }
+
+    /// Asks about the function of that name at the top of the file, if there is one only.
+    pub fn ask_function(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        name: &str,
+        ask: &mut dyn FnMut(&FileContext<'_>, InItem<'_, FunctionDef>),
+    ) {
+        let context = self.context(file, text, model);
+        if let Some(def) = host::function(&context, name) {
+            ask(&context, def);
         }
     }
 

@@ -28,6 +28,7 @@ mod testing;
 mod tests;
 mod tuned;
 mod tuning;
+mod waits;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use compiled::{CompiledContext, compiled};
