@@ -16,6 +16,7 @@ mod flow;
 mod host;
 mod launch;
 mod markdown;
+mod names;
 mod offsets;
 mod ragged;
 mod reduction;
