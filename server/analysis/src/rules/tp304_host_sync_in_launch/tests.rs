@@ -22,6 +22,8 @@ fn waits_before_the_launch() {
         "    if lens.sum().item() == 0:  # TP304\n        return out",
         "    if key:\n        n = lens.max().item()  # TP304\n        ct.launch(s, (1,), k, (x, out, n))\n        return out",
         "    assert lens.max().item() < 9, 'too long'  # TP304",
+        // Not a launch yet.
+        "    m = ct.cdiv(len(key), 8)\n    n = lens.max().item()  # TP304",
     ] {
         bad(&RULE, &code(before));
     }
@@ -104,12 +106,13 @@ fn waiting_for_everything() {
         &RULE,
         &code("    torch.cuda.synchronize(x.device)  # TP304"),
     );
-    assert!(
-        found[0]
-            .message
-            .starts_with("`torch.cuda.synchronize()` waits"),
-        "{found:?}"
-    );
+    let message = &found[0].message;
+    assert!(message.starts_with("`torch.cuda.synchronize()` waits"));
+    assert!(message.ends_with("one stream runs in order without it"));
+    let (_, found) = bad(&RULE, &code("    n = lens.max().item()  # TP304"));
+    let message = &found[0].message;
+    assert!(message.starts_with("`.item()` waits"));
+    assert!(message.ends_with("keep the value on the device"));
     good(&RULE, &code("    torch.cuda.synchronize"));
     good(&RULE, &code("    other.synchronize()"));
 }
