@@ -175,6 +175,17 @@ fn functions_called_on_the_way() {
             "    if x.max().item() > 8:\n        raise ValueError",
             "helper(lens)",
         ),
+        ("x: torch.Tensor", "    return x.item()", "n = helper(lens)"),
+        (
+            "x",
+            "    f = lambda: 1\n    return x.item() + f()",
+            "n = helper(lens)",
+        ),
+        (
+            "x",
+            "    return ct.cdiv(x.max().item(), 8)",
+            "n = helper(lens)",
+        ),
         ("", "    torch.cuda.synchronize()", "helper()"),
         ("", "    return TABLE.max().item()", "n = helper()"),
         (
@@ -258,6 +269,16 @@ fn functions_that_wait_for_nothing_or_in_some_case_only() {
         (
             "x",
             "    try:\n        return 1\n    except ValueError:\n        return x.item()",
+            "n = helper(lens)",
+        ),
+        (
+            "x",
+            "    try:\n        y = 1\n    except ValueError:\n        y = x.item()",
+            "helper(lens)",
+        ),
+        (
+            "x",
+            "    y = x.cpu() if key else x\n    return len(y)",
             "n = helper(lens)",
         ),
         ("x", "    assert x.ndim == 1, x.tolist()", "helper(lens)"),
