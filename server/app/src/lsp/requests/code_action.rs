@@ -1,30 +1,38 @@
-//! `textDocument/codeAction`: putting right what a rule found, or silencing it.
+//! `textDocument/codeAction`: putting right what a rule found, or silencing it; and on a kernel, showing
+//! its compiled code for another signature.
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use tileperf_analysis::rewrite::TextEdit;
 use tileperf_analysis::rules::{self, Finding, Fix, Safety, suppress};
 use tileperf_engine::CheckedFile;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
     self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
-    Diagnostic, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, TextDocumentEdit,
-    Uri, WorkspaceEdit,
+    Command, Diagnostic, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier,
+    TextDocumentEdit, Uri, WorkspaceEdit,
 };
 
 use crate::lsp::about::About;
 use crate::lsp::diagnostics;
 use crate::lsp::server::Server;
+use crate::lsp::session::{CHOOSE_SIGNATURE, SHOW_SIGNATURE};
 
 /// The kind of the action that corrects everything that can be corrected unseen.
 pub(in crate::lsp) const FIX_ALL: &str = "source.fixAll.tileperf";
 
-/// Actions for the findings in a range.
+/// The kind of the actions that show compiled code for another signature. It is nothing of the
+/// protocol's: they change no text.
+pub(in crate::lsp) const SIGNATURE: &str = "tileperf.signature";
+
+/// Actions for the findings in a range, and for the kernel there.
 pub(in crate::lsp) async fn handle(
     server: &Server,
     params: CodeActionParams,
 ) -> Result<Option<CodeActionResponse>> {
     let versioned = server.session().is_some_and(|s| s.versioned_edits);
+    let chooses = server.session().is_some_and(|s| s.chooses_signatures);
     let uri = params.text_document.uri.clone();
     let found = server
         .about(
@@ -37,6 +45,7 @@ pub(in crate::lsp) async fn handle(
                     uri: &params.text_document.uri,
                     checked: &checked,
                     versioned,
+                    chooses,
                     only: params.context.only.as_deref(),
                     out: Vec::new(),
                 };
@@ -52,6 +61,8 @@ struct Actions<'a> {
     uri: &'a Uri,
     checked: &'a CheckedFile,
     versioned: bool,
+    /// The client lets its user choose among signatures.
+    chooses: bool,
     only: Option<&'a [CodeActionKind]>,
     out: CodeActionResponse,
 }
@@ -66,6 +77,9 @@ impl Actions<'_> {
                 self.fix_all_of(finding);
                 self.silence(finding);
             }
+        }
+        if self.wants(SIGNATURE) && wanted.start == wanted.end {
+            self.signatures(wanted.start as usize);
         }
         // Not about this place: only for who names it.
         if self.only.is_some() && self.wants(FIX_ALL) {
@@ -141,6 +155,50 @@ impl Actions<'_> {
             title: "Fix everything tileperf can fix safely".to_owned(),
             kind: Some(CodeActionKind::new(FIX_ALL)),
             edit: Some(self.edit(&edits)),
+            ..CodeAction::default()
+        };
+        self.out.push(CodeActionOrCommand::CodeAction(action));
+    }
+
+    /// On a kernel's name or decorators: another of its signatures.
+    fn signatures(&mut self, offset: usize) {
+        let known = self.about.engine.signatures_at(&self.about.id, offset);
+        let Some(known) = known.filter(|known| known.all.len() > 1 && known.at_head) else {
+            return;
+        };
+        if self.chooses {
+            let at = self.about.convert.position(&self.about.text, offset);
+            let argument = json!({"uri": self.uri, "position": at});
+            self.command("Show compiled code for…", CHOOSE_SIGNATURE, argument);
+            return;
+        }
+        for one in known.all.iter().filter(|one| !one.shown) {
+            let title = format!(
+                "Show compiled code for {} ({})",
+                one.signature,
+                one.origin.words()
+            );
+            let argument = json!({
+                "uri": self.uri,
+                "kernel": known.kernel,
+                "ordinal": known.ordinal,
+                "number": one.number,
+                "signature": one.signature,
+            });
+            self.command(&title, SHOW_SIGNATURE, argument);
+        }
+    }
+
+    fn command(&mut self, title: &str, command: &str, argument: Value) {
+        let arguments = Some(vec![argument]);
+        let action = CodeAction {
+            title: title.to_owned(),
+            kind: Some(CodeActionKind::new(SIGNATURE)),
+            command: Some(Command::new(
+                title.to_owned(),
+                command.to_owned(),
+                arguments,
+            )),
             ..CodeAction::default()
         };
         self.out.push(CodeActionOrCommand::CodeAction(action));
