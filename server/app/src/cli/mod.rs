@@ -6,6 +6,8 @@
 
 mod check;
 mod compile;
+mod compile_json;
+mod compile_space;
 mod compile_text;
 mod completions;
 mod config;
@@ -14,6 +16,7 @@ mod doctor;
 mod explain;
 mod facts;
 mod facts_text;
+mod lock;
 mod lsp;
 mod paths;
 mod perf;
@@ -47,6 +50,7 @@ enum Command {
     Facts(facts::FactsArgs),
     Check(check::CheckArgs),
     Compile(compile::CompileArgs),
+    Lock(lock::LockArgs),
     Explain(explain::ExplainArgs),
     Doctor(doctor::DoctorArgs),
     Toolchain(toolchain::ToolchainArgs),
@@ -99,6 +103,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Facts(args) => facts::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Lock(args) => lock::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Toolchain(args) => toolchain::run(&args),
