@@ -65,7 +65,7 @@ fn one_can_be_chosen_on_the_command_line() {
         (found, output)
     };
     let (large, small) = ((LARGE.to_owned(), 1, 2), (SMALL.to_owned(), 2, 2));
-    assert_eq!(of(&[]).0, [large.clone()]);
+    assert_eq!(of(&[]).0, std::slice::from_ref(&large));
     for (which, expected) in [
         ("best", vec![large.clone()]),
         ("2", vec![small.clone()]),
@@ -202,4 +202,71 @@ fn show(client: &mut Client, uri: &str, number: u64, signature: &str) {
         "uri": uri, "kernel": "square", "ordinal": 0, "number": number, "signature": signature,
     });
     execute(client, "tileperf.showSignature", argument);
+}
+
+#[test]
+fn what_ran_and_what_is_tested_can_be_chosen_too() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    let op = "\
+@register_impl('square', backend='cutile')
+def square_op(x, out, stream):
+    run(x, out, stream, 64)
+    return out
+";
+    let registry = "\
+def register_impl(op, backend):
+    return lambda function: function
+";
+    project.write("registry.py", registry);
+    let text = SQUARE.replace("ct\n", "ct\nfrom registry import register_impl\n");
+    project.write("square.py", format!("{text}\n\n{op}"));
+    let test = "\
+import pytest
+import torch
+
+
+@pytest.mark.parametrize('n, dtype', [(64, torch.float16), (64, torch.bfloat16)])
+def test_square(n, dtype):
+    pass
+";
+    project.write("tests/ops/test_square.py", test);
+    // As an experiment leaves it.
+    let session = "sandbox/tileperf/s";
+    project.write(&format!("{session}/journal.jsonl"), "");
+    let array = "A2f32_1v4l0_2t1_3i16_p16";
+    let compiled = json!({
+        "event": "compile",
+        "kernel": "square",
+        "file": "/elsewhere/square.py",
+        "symbol": format!("square_Kt1_{array}_{array}_I16"),
+    });
+    project.write(
+        &format!("{session}/runs/001/none.jsonl"),
+        format!("{compiled}\n"),
+    );
+
+    let args = ["square.py", "--trust", "--format", "json"];
+    let known = |which: &[&str]| {
+        let output = compile(&project, &[&args, which].concat());
+        let known = rows(&output);
+        let known = known.iter().map(|row| {
+            let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+            (text("origin"), text("signature"))
+        });
+        known.collect::<Vec<_>>()
+    };
+    let ran = (
+        "recorded".to_owned(),
+        "x: float32[2], out: float32[2], TILE: 16".to_owned(),
+    );
+    let literals = |signature: &str| ("literals".to_owned(), signature.to_owned());
+    let tested = ("tests".to_owned(), LARGE.replace("float16", "bfloat16"));
+    assert_eq!(
+        known(&["--signature", "all"]),
+        [ran.clone(), literals(LARGE), literals(SMALL), tested]
+    );
+    assert_eq!(known(&[]), [ran]);
 }

@@ -13,6 +13,7 @@ mod guess;
 mod launches;
 mod repair;
 mod search;
+mod tested;
 #[cfg(test)]
 mod tests;
 mod uses;
@@ -24,6 +25,7 @@ use smol_str::SmolStr;
 pub use guess::Guesser;
 pub use repair::{Complaint, repair};
 pub use search::{Configuration, Configurations, configurations};
+pub use tested::{tested_dtypes, with_tested};
 
 /// Where a signature comes from, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -35,17 +37,25 @@ pub enum Origin {
     Recorded,
     /// Every constant is what a launch in the code passes; ranks and dtypes are read off the code.
     Literals,
+    /// As the next, with a dtype that the op's tests are parametrized with.
+    Tests,
     /// Some constant is no more than plausible.
     Guess,
 }
 
 impl Origin {
+    /// Whether it is no more than plausible.
+    pub fn is_guess(self) -> bool {
+        self >= Origin::Tests
+    }
+
     /// In words that follow a signature: `guessed`.
     pub fn words(self) -> &'static str {
         match self {
             Origin::CacheDb => "from the compile cache",
             Origin::Recorded => "from a recorded launch",
             Origin::Literals => "from a launch in the code, dtypes assumed",
+            Origin::Tests => "guessed, a dtype of the op's tests",
             Origin::Guess => "guessed",
         }
     }

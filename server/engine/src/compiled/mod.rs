@@ -17,6 +17,7 @@ mod kept;
 mod names;
 mod now;
 mod queue;
+mod recorded;
 mod service;
 mod shown;
 mod space;
@@ -41,6 +42,7 @@ use kept::Known;
 pub use now::{CompiledRow, Order, Signatures};
 pub use queue::Depth;
 use queue::Queue;
+pub(crate) use recorded::Recorded;
 use shown::ShownCache;
 pub use space::{SpaceBegun, SpaceListener, SpaceRow};
 pub(crate) use subject::KernelKey;
@@ -56,6 +58,7 @@ pub(crate) struct Compiled {
     started: AtomicBool,
     tools: Tools,
     cached: Cached,
+    pub(crate) recorded: Recorded,
     choices: Choices,
     cache: RwLock<Option<PathBuf>>,
     /// Why nothing is compiled, as was last said.

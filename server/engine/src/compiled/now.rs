@@ -220,7 +220,7 @@ fn place(subject: &Subject, signature: &Signature) -> usize {
     let at = subject.choices.iter().position(|one| one == asked);
     let guessed = || {
         let mut choices = subject.choices.iter();
-        choices.position(|one| one.origin >= Origin::Literals)
+        choices.position(|one| one.origin > Origin::Recorded)
     };
     at.or_else(guessed).map_or(0, |at| at + 1)
 }

@@ -11,6 +11,7 @@ use tileperf_analysis::slice::{self, Slice, Unsliceable};
 use tileperf_syntax::{ParsedFile, Text};
 
 use super::cached::Cached;
+use super::recorded::Records;
 use crate::DocId;
 use crate::snapshot::Snapshot;
 
@@ -48,7 +49,7 @@ pub(super) struct Subject {
     /// The signatures to be compiled for, best first: what the first does not compile for may for the
     /// next. At least one.
     pub(super) signatures: Vec<Signature>,
-    /// All that is known of it, best first.
+    /// All that is known of it, best first; what the op's tests add, last.
     pub(super) choices: Arc<[Signature]>,
     /// The one that the user has chosen.
     pub(super) chosen: Option<Signature>,
@@ -79,17 +80,31 @@ pub(super) fn subjects(
     };
     let guesser = Guesser::new(snapshot);
     let serial = snapshot.serial();
-    let each = kernels.iter().map(|kernel| {
+    let records = Records::of(doc);
+    let each = kernels.iter().enumerate().map(|(number, kernel)| {
         let key = KernelKey::new(doc, kernel);
         let subject = slice::slice(snapshot, module, kernel).and_then(|slice| {
             let guesses = guesser.guess(module, kernel, &slice.captured, arch);
             let guesses = guesses.ok_or(Unsliceable::Gone)?;
             // What a function around the kernel gave it stands in no name.
-            let (mut signatures, is_all) = match slice.captured.is_empty() {
+            let (mut signatures, mut is_all) = match slice.captured.is_empty() {
                 true => cached.of(kernel),
                 false => (Vec::new(), false),
             };
-            signatures.extend(guesses);
+            if let Some(records) = records.as_ref().filter(|_| slice.captured.is_empty()) {
+                let (recorded, all) = snapshot.recorded().of(records, kernel);
+                add(&mut signatures, recorded);
+                is_all &= all;
+            }
+            let ran = signatures.len();
+            add(&mut signatures, guesses);
+            let tested = signatures
+                .get(ran)
+                .map(|guess| snapshot.tested(doc, number, guess));
+            let mut choices = signatures.clone();
+            add(&mut choices, tested.unwrap_or_default());
+            // What does not compile for the likeliest guess is put right, not compiled for another.
+            signatures.truncate(ran + 1);
             let sources = (slice.modules.iter())
                 .filter_map(|module| {
                     let doc = DocId::named(&module.path);
@@ -100,7 +115,7 @@ pub(super) fn subjects(
             Ok(Subject {
                 key: key.clone(),
                 slice,
-                choices: signatures.as_slice().into(),
+                choices: choices.into(),
                 chosen: None,
                 constants: Vec::new(),
                 hints: Vec::new(),
@@ -114,6 +129,17 @@ pub(super) fn subjects(
         (key, subject)
     });
     each.collect()
+}
+
+/// Adds signatures that are not there from a better origin.
+fn add(signatures: &mut Vec<Signature>, more: Vec<Signature>) {
+    for one in more {
+        let is_it =
+            |known: &Signature| (&known.params, &known.globals) == (&one.params, &one.globals);
+        if !signatures.iter().any(is_it) {
+            signatures.push(one);
+        }
+    }
 }
 
 impl Subject {

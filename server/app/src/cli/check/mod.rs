@@ -28,7 +28,8 @@ use super::workspace::{self, SettingsArgs};
 ///
 /// Looks at the whole project that a path belongs to, so that a kernel tuned in another file is
 /// known, and prints what it finds below the paths given. Nothing is run or imported, unless
-/// --compile is given. Exits with 0 if there is nothing worse than hints, with 1 if there is, with 2 if it could not look at everything.
+/// --compile is given. Exits with 0 if there is nothing worse than hints, with 1 if there is, with 2 if
+/// it could not look at everything.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Python files, folders to search for them, or - for standard input.
