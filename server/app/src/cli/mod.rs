@@ -8,6 +8,7 @@ mod check;
 mod compile;
 mod compile_json;
 mod compile_space;
+mod compile_table;
 mod compile_text;
 mod completions;
 mod config;
