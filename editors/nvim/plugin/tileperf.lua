@@ -23,6 +23,10 @@ command('TileperfDoctor', 'doctor', 'Show what compiling kernels needs and wheth
 command('TileperfInstallToolchain', 'install_toolchain', 'Have a compiler for kernels installed')
 command('TileperfInfo', 'info', 'Show what the tileperf server knows of this workspace')
 
+vim.api.nvim_create_user_command('TileperfSignature', function()
+  require('tileperf.signatures').at_cursor()
+end, { desc = 'Choose for what the compiled code of the kernel at the cursor is shown' })
+
 vim.api.nvim_create_user_command('TileperfRunIteration', function(given)
   require('tileperf.perf.commands').iterate(given.args)
 end, { nargs = '?', desc = 'Run perf iteration' })

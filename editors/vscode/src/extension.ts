@@ -14,6 +14,7 @@ import { ReadOnlyTexts } from "./readOnlyTexts";
 import { Server } from "./server";
 import { registerShowServerInfo } from "./showServerInfo";
 import { registerShowUses } from "./showUses";
+import { registerSignatures } from "./signatures";
 import { createStatusItem } from "./statusItem";
 import { registerToolchain } from "./toolchain";
 
@@ -39,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerCheckWorkspace(server),
     registerShowServerInfo(server, texts, manifest.version),
     registerShowUses(),
+    registerSignatures(server),
     registerToolchain(server, texts),
     vscode.commands.registerCommand("tileperf.restart", () => server.restart()),
     vscode.commands.registerCommand("tileperf.showLog", () => {

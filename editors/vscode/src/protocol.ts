@@ -55,3 +55,23 @@ export function problemTexts(info: ServerInfo | undefined): string[] {
 
 /** The command of a clickable lens: document, position and uses of a kernel. */
 export const SHOW_USES_COMMAND = "tileperf.showUses";
+
+/** The command that lets the user choose among a kernel's signatures: `{ uri, position }`. */
+export const CHOOSE_SIGNATURE_COMMAND = "tileperf.chooseSignature";
+
+/** What a kernel can be shown compiled for, the best first. */
+export interface KernelSignatures {
+  readonly kernel: string;
+  /** Which of the kernels of that name in the file. */
+  readonly ordinal: number;
+  readonly signatures: readonly {
+    /** From 1. */
+    readonly number: number;
+    readonly signature: string;
+    /** Where it comes from, in words. */
+    readonly origin: string;
+    /** What is assumed of its arrays. */
+    readonly assumed: string;
+    readonly shown: boolean;
+  }[];
+}

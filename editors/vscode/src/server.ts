@@ -27,6 +27,7 @@ import { type Candidate, locate, ORIGIN_TEXT, type Problem, probe } from "./disc
 import { endServer, runToEnd, type ServerProcess, settles, startServer } from "./process";
 import { RUN_ITERATION_COMMAND } from "./perf/protocol";
 import {
+  CHOOSE_SIGNATURE_COMMAND,
   SERVER_INFO_REQUEST,
   type ServerInfo,
   type ServerStatus,
@@ -63,7 +64,7 @@ class QuietClient extends LanguageClient {
   protected override fillInitializeParams(params: InitializeParams): void {
     super.fillInitializeParams(params);
     params.capabilities.experimental = {
-      commands: [SHOW_USES_COMMAND, RUN_ITERATION_COMMAND],
+      commands: [SHOW_USES_COMMAND, RUN_ITERATION_COMMAND, CHOOSE_SIGNATURE_COMMAND],
       messageButtons: true,
     };
   }

@@ -17,7 +17,7 @@ the order of the requests. What executed code prints goes to standard error.
     -> ``{"id", "ok": true, "symbol", "bytecode": base64, "seconds", "load_seconds", "warnings":
     [text], "failures": [...]}``
     or ``{"id", "ok": false, "error": {"kind", "type", "message", "path", "line", "column",
-    "end_line", "end_column", "chain": [...]}, "failures": [...]}``
+    "end_line", "end_column", "function", "chain": [...]}, "failures": [...]}``
 
 **Modules.** A ``text`` is a slice: the user's file with all blanked out that the kernel does not
 need. Exactly these texts are executed, ``entry`` first and the others when they are imported, and

@@ -142,7 +142,7 @@ def _frontend_problem(error: Exception, slices: Slices) -> Problem:
     if isinstance(cause, RefusedError):
         problem.kind, problem.message = "refused", str(cause)
     while (caller := location.call_site) is not None:
-        problem.chain.append((getattr(caller.function, "name", None), _place(caller)))
+        problem.chain.append(_place(caller))
         location = caller
     return problem
 
@@ -151,7 +151,12 @@ def _place(location: Any) -> Place:
     if location.is_unknown():
         return Place()
     return Place(
-        location.filename, location.line, location.col, location.last_line, location.end_col
+        location.filename,
+        location.line,
+        location.col,
+        location.last_line,
+        location.end_col,
+        getattr(location.function, "name", None),
     )
 
 

@@ -22,6 +22,8 @@ class Place:
     column: int | None = None
     end_line: int | None = None
     end_column: int | None = None
+    # The function that it is in.
+    function: str | None = None
 
 
 @dataclass
@@ -32,13 +34,13 @@ class Problem(Exception):
     message: str
     type: str | None = None
     place: Place = field(default_factory=Place)
-    # Calls that led there, innermost first: the name of the calling function and the place.
-    chain: list[tuple[str | None, Place]] = field(default_factory=list)
+    # Calls that led there, innermost first.
+    chain: list[Place] = field(default_factory=list)
     failures: list[Problem] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Return the ``error`` of an answer."""
-        chain = [{"function": name, **asdict(place)} for name, place in self.chain]
+        chain = [asdict(place) for place in self.chain]
         head = {"kind": self.kind, "type": self.type, "message": self.message}
         return {**head, **asdict(self.place), "chain": chain}
 

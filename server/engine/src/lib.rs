@@ -21,12 +21,15 @@ mod snapshot;
 mod view;
 mod watch;
 
-pub use compiled::{Compared, CompileState, CompiledRow, Depth, FileVersion, Sameness};
+pub use compiled::{
+    Compared, CompileState, CompiledRow, CompilerVersions, Depth, FileVersion, Order, Sameness,
+    SignatureChoice, SignatureChoices, Signatures, SpaceBegun, SpaceListener, SpaceRow,
+};
 pub use document::{Analyzed, Change, DocId};
 pub use engine::{Engine, UnknownDocument};
 pub use event::{Event, State, Status};
 pub use facts::FileFacts;
-pub use findings::{CheckedFile, CheckedWorkspace, rule_url};
+pub use findings::{CheckedFile, CheckedWorkspace, JudgedFile, rule_url};
 pub use index::NOT_UTF8;
 pub use links::{Use, UseKind};
 pub use playbook::{KernelActions, Offered};

@@ -8,11 +8,14 @@ use std::sync::{Arc, Weak};
 
 use smol_str::SmolStr;
 use tileperf_analysis::eval::{Env, EnvItem, ModuleId};
+use tileperf_analysis::signature::{Signature, tested_dtypes, with_tested};
 use tileperf_analysis::slice::{self, Source};
 use tileperf_syntax::{ParsedFile, Text};
 
 use crate::DocId;
+use crate::compiled::Recorded;
 use crate::engine::Shared;
+use crate::links::UseKind;
 
 /// The files of a workspace. What is asked for once stays as it was then.
 pub(crate) struct Snapshot<'s> {
@@ -48,6 +51,30 @@ impl<'s> Snapshot<'s> {
             edited.files[*at as usize] = OnceCell::from((text, parsed));
         }
         edited
+    }
+
+    /// What experiments launched.
+    pub(crate) fn recorded(&self) -> &'s Recorded {
+        &self.shared.compiled.recorded
+    }
+
+    /// A guess for a kernel of a file with the dtypes that the tests of its ops are parametrized with.
+    pub(crate) fn tested(&self, doc: &DocId, kernel: usize, guess: &Signature) -> Vec<Signature> {
+        let links = self.shared.links();
+        let uses = links.uses.get(&(doc.clone(), kernel));
+        let mut dtypes = Vec::new();
+        for used in uses.into_iter().flatten() {
+            let UseKind::Registration { op, .. } = &used.kind else {
+                continue;
+            };
+            for test in self.shared.test_files(op, &used.location.doc) {
+                if let Some(module) = self.number(&test) {
+                    dtypes.extend(tested_dtypes(self, module));
+                }
+            }
+        }
+        dtypes.dedup();
+        with_tested(guess, &dtypes)
     }
 
     /// Greater for one that was taken after a change.

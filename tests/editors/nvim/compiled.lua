@@ -103,6 +103,44 @@ local function faster()
   tap.equal(now(), before, 'one undo takes it back')
 end
 
+local function signatures()
+  local buffer = open(workspace .. plant.square.name)
+  local load = 'first = ct.load('
+  local function shows(size)
+    tap.wait('the load is shown as compiled for ' .. size, function()
+      return hints(buffer, load):find('TMA ' .. size, 1, true)
+    end, function()
+      return { view.virtual_text(buffer, 'inlayhint'), vim.fn.execute('messages') }
+    end, COMPILING)
+  end
+  shows('64x64')
+  tap.wait('a lens says how many signatures there are', function()
+    return vim.iter(pairs(view.lenses(buffer))):any(function(_, text)
+      return text:find('2 signatures', 1, true) ~= nil
+    end)
+  end, function()
+    return view.lenses(buffer)
+  end)
+  local select, offered = vim.ui.select, nil
+  ---@diagnostic disable-next-line: duplicate-set-field
+  vim.ui.select = function(items, options, done)
+    offered = vim.tbl_map(options.format_item, items)
+    done(items[2], 2)
+  end
+  local row, column = view.locate(buffer, load, 'ct')
+  vim.api.nvim_win_set_cursor(0, { row + 1, column })
+  vim.cmd('TileperfSignature')
+  shows('32x32')
+  vim.ui.select = select
+  tap.ok(
+    offered
+      and offered[1]:find('TILE: 64 (from a launch in the code, dtypes assumed, shown)', 1, true)
+      and offered[2]:find('TILE: 32 (from a launch in the code', 1, true),
+    'each is offered with its origin',
+    offered
+  )
+end
+
 local function refused()
   local buffer = open(workspace .. plant.refused.name)
   local one = tap.wait("what does not compile has a diagnostic with cuTile's message", function()
@@ -149,11 +187,12 @@ local function doctor()
   vim.cmd('bwipeout!')
 end
 
-plant.write_refused(workspace)
+plant.write_compiled(workspace)
 
 tap.run({
   { 'accesses', accesses },
   { 'faster', faster },
+  { 'signatures', signatures },
   { 'refused', refused },
   { 'doctor', doctor },
 })

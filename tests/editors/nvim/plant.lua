@@ -69,6 +69,36 @@ M.refused = {
   },
 }
 
+--- A kernel that is launched with tiles of two sizes: two signatures.
+M.square = {
+  name = folder .. 'square.py',
+  lines = {
+    '"""Multiplies a matrix with itself."""',
+    '',
+    'import cuda.tile as ct',
+    '',
+    '',
+    '@ct.kernel',
+    'def square_kernel(x, out, TILE: ct.Constant[int]):',
+    '    """`out = x @ x`, a square of TILE for each block."""',
+    '    i, j = ct.bid(0), ct.bid(1)',
+    '    total = ct.zeros((TILE, TILE), dtype=ct.float32)',
+    '    for k in range(ct.num_tiles(x, 1, (TILE, TILE))):',
+    '        first = ct.load(x, index=(i, k), shape=(TILE, TILE))',
+    '        second = ct.load(x, index=(k, j), shape=(TILE, TILE))',
+    '        total = ct.mma(first, second, total)',
+    '    ct.store(out, index=(i, j), tile=ct.astype(total, out.dtype))',
+    '',
+    '',
+    'def square(x, out, stream, rows):',
+    '    """Large tiles only where there are enough of them."""',
+    '    if rows > 4096:',
+    '        ct.launch(stream, (rows // 64, rows // 64, 1), square_kernel, (x, out, 64))',
+    '    else:',
+    '        ct.launch(stream, (rows // 32, rows // 32, 1), square_kernel, (x, out, 32))',
+  },
+}
+
 ---@param workspace string
 function M.write(workspace)
   for _, file in ipairs({ M.remade, M.uneven }) do
@@ -76,10 +106,12 @@ function M.write(workspace)
   end
 end
 
---- The kernel that does not compile.
+--- The kernel that does not compile, and the one with two signatures.
 ---@param workspace string
-function M.write_refused(workspace)
-  vim.fn.writefile(M.refused.lines, workspace .. M.refused.name)
+function M.write_compiled(workspace)
+  for _, file in ipairs({ M.refused, M.square }) do
+    vim.fn.writefile(file.lines, workspace .. file.name)
+  end
 end
 
 ---@param workspace string

@@ -29,9 +29,36 @@ def widen_kernel(x, out):
     ct.store(out, index=(row, 0), tile=widened(ct.astype(tile, ct.float32)))
 `;
 
-/** Puts a kernel that does not compile into `workspace`. */
-export function plantRefused(workspace) {
+/** A kernel that is launched with tiles of two sizes. */
+const SQUARE = `"""Multiplies a matrix with itself."""
+
+import cuda.tile as ct
+
+
+@ct.kernel
+def square_kernel(x, out, TILE: ct.Constant[int]):
+    """\`out = x @ x\`, a square of TILE for each block."""
+    i, j = ct.bid(0), ct.bid(1)
+    total = ct.zeros((TILE, TILE), dtype=ct.float32)
+    for k in range(ct.num_tiles(x, 1, (TILE, TILE))):
+        first = ct.load(x, index=(i, k), shape=(TILE, TILE))
+        second = ct.load(x, index=(k, j), shape=(TILE, TILE))
+        total = ct.mma(first, second, total)
+    ct.store(out, index=(i, j), tile=ct.astype(total, out.dtype))
+
+
+def square(x, out, stream, rows):
+    """Large tiles only where there are enough of them."""
+    if rows > 4096:
+        ct.launch(stream, (rows // 64, rows // 64, 1), square_kernel, (x, out, 64))
+    else:
+        ct.launch(stream, (rows // 32, rows // 32, 1), square_kernel, (x, out, 32))
+`;
+
+/** Puts a kernel that does not compile, and one with two signatures, into `workspace`. */
+export function plantKernels(workspace) {
   writeFileSync(join(workspace, FOLDER, "widen.py"), WIDEN);
+  writeFileSync(join(workspace, FOLDER, "square.py"), SQUARE);
 }
 
 /**
@@ -69,10 +96,11 @@ esac
   return python;
 }
 
-/** @param {string} workspace that `plantRefused` has been to */
+/** @param {string} workspace that `plantKernels` has been to */
 export function compiledChecks(workspace) {
   const matmul = new Source(workspace, `${FOLDER}/matmul.py`);
   const softmax = new Source(workspace, `${FOLDER}/softmax.py`);
+  const square = new Source(workspace, `${FOLDER}/square.py`);
   const refused = new Source(workspace, `${FOLDER}/widen.py`);
   const mma = matmul.place("total = ct.mma(", "mma");
 
@@ -121,6 +149,22 @@ export function compiledChecks(workspace) {
           { seen: () => w.text() },
         );
         await w.command("Undo");
+      },
+    ],
+    [
+      "the user picks the signature for which compiled code is shown",
+      async (w) => {
+        await w.open(square.path, square.place("def square_kernel("));
+        await drawn(w, /first = ct\.load\(.*TMA 64x64/);
+        await lens(w, /2 signatures/);
+        await w.page.locator(".codelens-decoration a", { hasText: "2 signatures" }).click();
+        const rows = await w.quickRow(/TILE: 32/, "the signatures");
+        check(
+          rows.some((row) => /TILE: 64 .*from a launch in the code.*shown/.test(row)),
+          `it is not said which is shown and where it comes from: ${rows.join("; ")}`,
+        );
+        await w.page.locator(".quick-input-list .monaco-list-row", { hasText: "TILE: 32" }).click();
+        await drawn(w, /first = ct\.load\(.*TMA 32x32/);
       },
     ],
     [

@@ -22,7 +22,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { alive, Editor } from "./editor.mjs";
-import { compiledChecks, installChecks, plantRefused, pythonWithout } from "./compiled.mjs";
+import { compiledChecks, installChecks, plantKernels, pythonWithout } from "./compiled.mjs";
 import { copyGym, writeJournal } from "./gym.mjs";
 import { kernelChecks } from "./kernels.mjs";
 import { dormantChecks, lifeChecks, settingsChecks } from "./life.mjs";
@@ -90,7 +90,7 @@ try {
     console.log("nothing is compiled: TILEPERF_TEST_TILEIRAS names no Python with cuTile");
   } else {
     const truth = copyWorkspace("truth");
-    plantRefused(truth);
+    plantKernels(truth);
     // What the user has compiled before must not choose the signatures.
     const apart = { ...environment, CUDA_TILE_CACHE_DIR: join(scratch, "cutile") };
     const user = { "tileperf.compile.enable": true };

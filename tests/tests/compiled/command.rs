@@ -6,13 +6,19 @@ use serde_json::Value;
 use tileperf_tests::process::server_binary;
 use tileperf_tests::project::Project;
 
-use super::{KERNELS, project, python};
+use super::{HELPERS, KERNELS, project, python};
 
-fn compile(project: &Project, args: &[&str]) -> Output {
+pub(super) fn compile(project: &Project, args: &[&str]) -> Output {
+    tileperf(project, &[&["compile"], args].concat())
+}
+
+/// Runs a command in a project, with caches of its own in the project's folder.
+pub(super) fn tileperf(project: &Project, args: &[&str]) -> Output {
     let mut command = Command::new(server_binary());
-    command.arg("compile").args(args);
+    command.args(args);
     command.current_dir(project.folder());
     command.env("TILEPERF_CACHE", project.folder().join(".cache"));
+    command.env("CUDA_TILE_CACHE_DIR", project.folder().join(".cutile"));
     if let Some(python) = python() {
         command.arg("--config");
         command.arg(format!("python.path={}", python.display()));
@@ -20,7 +26,7 @@ fn compile(project: &Project, args: &[&str]) -> Output {
     command.output().expect("the program starts")
 }
 
-fn rows(output: &Output) -> Vec<Value> {
+pub(super) fn rows(output: &Output) -> Vec<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
     let rows = text.lines().map(serde_json::from_str);
     rows.collect::<Result<_, _>>().expect("JSON lines")
@@ -126,6 +132,27 @@ fn what_does_not_compile_says_where() {
         text.contains("gemm on sm_90: does not compile\n    21:"),
         "{text}"
     );
+}
+
+#[test]
+fn an_error_in_a_helper_names_the_functions_that_lead_there() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    project.write("pkg/helpers.py", HELPERS.replace("(16, n)", "(16, n, 1)"));
+    let output = compile(&project, &["pkg", "--trust", "--kernel", "scale"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let chain: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("      in "))
+        .collect();
+    let names: Vec<&str> = chain
+        .iter()
+        .filter_map(|line| line.split([' ', ',']).nth(7))
+        .collect();
+    assert_eq!(names, ["row", "scale"], "{text}");
 }
 
 #[test]

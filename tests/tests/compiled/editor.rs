@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tileperf_tests::client::Client;
 
-use super::{KERNELS, editor, hints, lenses, project, python};
+use super::{HELPERS, KERNELS, editor, hints, lenses, project, python};
 
 /// How long a compile may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks until the answer is as wanted.
-fn until<T: std::fmt::Debug>(
+pub(super) fn until<T: std::fmt::Debug>(
     mut ask: impl FnMut() -> T,
     wanted: impl Fn(&T) -> bool,
     what: &str,
@@ -27,7 +27,7 @@ fn until<T: std::fmt::Debug>(
     }
 }
 
-fn has(hints: &[(u64, String)], line: u64, part: &str) -> bool {
+pub(super) fn has(hints: &[(u64, String)], line: u64, part: &str) -> bool {
     hints
         .iter()
         .any(|(at, label)| *at == line && label.contains(part))
@@ -146,5 +146,39 @@ def k(x, y):
         })
     };
     published(&mut client, &uri, confirmed);
+    client.finish();
+}
+
+#[test]
+fn a_helper_in_another_file_shows_what_it_became_for_its_callers() {
+    let Some(python) = python() else { return };
+    let project = project();
+    let (uri, helpers) = (project.uri("pkg/kernels.py"), project.uri("pkg/helpers.py"));
+    let mut client = editor(&project, &python, true);
+    client.open(&helpers, HELPERS);
+    client.open(&uri, KERNELS);
+    let is_plain = |hints: &Vec<(u64, String)>| has(hints, 4, "plain load: TMA only supports");
+    until(
+        || hints(&mut client, &helpers),
+        is_plain,
+        "hints in the helper",
+    );
+    let hover = json!({"textDocument": {"uri": helpers}, "position": {"line": 4, "character": 14}});
+    let hover = client.ask("textDocument/hover", hover);
+    let words = hover["contents"]["value"].as_str().unwrap_or_default();
+    assert!(words.contains("TMA only supports zero padding"), "{words}");
+    // Typed in the helper: the kernels that call it are compiled again.
+    let zero = HELPERS.replace("NEG_INF", "ZERO");
+    client.change(&helpers, 2, json!([{"text": &zero}]));
+    let is_new = |hints: &Vec<(u64, String)>| {
+        has(hints, 4, "plain load")
+            && !has(hints, 4, "TMA only supports")
+            && !has(hints, 4, "stale")
+    };
+    until(
+        || hints(&mut client, &helpers),
+        is_new,
+        "new hints in the helper",
+    );
     client.finish();
 }

@@ -1,8 +1,12 @@
 //! What the compiler makes of kernels, on the command line and in an editor, with the real tool
 //! chain where `TILEPERF_TEST_TILEIRAS` names a Python that has it.
 
+mod check;
 mod command;
 mod editor;
+mod lock;
+mod signatures;
+mod space;
 mod timing;
 mod trust;
 
@@ -72,15 +76,32 @@ fn project() -> Project {
 
 /// An editor in a project that is trusted or not, with a cache of its own in the project's folder.
 fn editor(project: &Project, python: &std::path::Path, trusted: bool) -> Client {
+    editor_with(project, python, trusted, Value::Null)
+}
+
+/// The same, with what the editor says of itself under `experimental`. What the user's own runs have
+/// left is nothing to it.
+fn editor_with(
+    project: &Project,
+    python: &std::path::Path,
+    trusted: bool,
+    experimental: Value,
+) -> Client {
     let settings = json!({"python": {"path": python}, "compile": {"archs": ["sm_90"]}});
     Client::start(Options {
         capabilities: json!({"workspace": {
             "codeLens": {"refreshSupport": true},
             "inlayHint": {"refreshSupport": true},
-        }}),
+        }, "experimental": experimental}),
         initialization_options: json!({"trusted": trusted, "settings": settings}),
         folder: Some(project.folder().to_owned()),
-        environment: vec![("TILEPERF_CACHE".to_owned(), project.folder().join(".cache"))],
+        environment: vec![
+            ("TILEPERF_CACHE".to_owned(), project.folder().join(".cache")),
+            (
+                "CUDA_TILE_CACHE_DIR".to_owned(),
+                project.folder().join(".cutile"),
+            ),
+        ],
         ..Options::default()
     })
     .0

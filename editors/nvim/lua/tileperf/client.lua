@@ -25,6 +25,9 @@ local lenses = {
   ['tileperf.runPerfIteration'] = function(...)
     require('tileperf.perf.commands').lens(...)
   end,
+  ['tileperf.chooseSignature'] = function(...)
+    require('tileperf.signatures').lens(...)
+  end,
 }
 
 ---@param client_id integer

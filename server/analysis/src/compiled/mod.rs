@@ -4,6 +4,7 @@
 //! against what rules claim, and put into words. Nothing here compiles, reads or waits.
 
 mod difference;
+mod footprint;
 mod judge;
 mod kernel;
 pub mod occupancy;
@@ -18,6 +19,7 @@ use crate::arch::Arch;
 use crate::signature::Signature;
 
 pub use difference::{Difference, difference};
+pub use footprint::{Drift, Footprint};
 pub(crate) use judge::head;
 pub use judge::{Evidence, Judgements, judge};
 pub use kernel::CompiledKernel;

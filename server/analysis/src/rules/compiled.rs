@@ -8,7 +8,6 @@ use super::{Check, Finding, Findings, RULES, listed, suppress};
 use crate::arch::Arch;
 use crate::compiled::{CompiledFacts, CompiledKernel, Machine, Placed};
 use crate::model::FileModel;
-use crate::signature::Origin;
 use crate::target::Target;
 
 /// A file whose kernels were compiled.
@@ -95,7 +94,7 @@ impl<S: PartialEq> ByPlace<S> {
 
     /// One compile shows something.
     pub(super) fn add(&mut self, span: Span, subject: S, facts: &CompiledFacts, what: String) {
-        let guessed = facts.signature.origin == Origin::Guess;
+        let guessed = facts.signature.origin.is_guess();
         let same = (self.shown.iter_mut()).find(|(of, shown)| shown.span == span && *of == subject);
         let Some((_, shown)) = same else {
             let what = vec![(what, vec![facts.arch])];

@@ -7,8 +7,9 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, Param as Written};
 
-use super::functions::Files;
-use super::uses::{Use, Walker};
+use super::functions::{Files, Function};
+use super::launches::Told;
+use super::uses::{Use, Uses, Walker};
 use super::{Constant, Kind, Origin, Param, Signature, launches, values};
 use crate::arch::Arch;
 use crate::eval::ModuleId;
@@ -30,15 +31,16 @@ impl<'w> Guesser<'w> {
         }
     }
 
-    /// The signature that a kernel of a file is most likely compiled for. `captured` are names that
-    /// its slice takes from around it. `None` if the kernel is not there.
+    /// The signatures that a kernel of a file is most likely compiled for, one for each different
+    /// launch, in their order. `captured` are names that its slice takes from around it. `None` if the
+    /// kernel is not there, else one at least.
     pub fn guess(
         &self,
         module: ModuleId,
         kernel: &Kernel,
         captured: &[SmolStr],
         arch: Arch,
-    ) -> Option<Signature> {
+    ) -> Option<Vec<Signature>> {
         let constants: FxHashSet<SmolStr> = (kernel.params.iter())
             .filter(|p| p.constant)
             .map(|p| p.name.clone())
@@ -52,9 +54,29 @@ impl<'w> Guesser<'w> {
             .kernels
             .iter()
             .position(|k| k.span == kernel.span);
-        let passed = number.map_or_else(Default::default, |number| {
-            launches::values(self.workspace, module, &function.file, number, arch)
-        });
+        let passed = number.map_or_else(
+            || vec![Told::default()],
+            |number| launches::values(self.workspace, module, &function.file, number, arch),
+        );
+        let mut all: Vec<Signature> = Vec::new();
+        for told in &passed {
+            let signature = self.with(kernel, &function, &uses, told, captured);
+            if !all.contains(&signature) {
+                all.push(signature);
+            }
+        }
+        Some(all)
+    }
+
+    /// The signature for constants that are told.
+    fn with(
+        &self,
+        kernel: &Kernel,
+        function: &Function<'w>,
+        uses: &Uses,
+        passed: &Told,
+        captured: &[SmolStr],
+    ) -> Signature {
         // Next to tiles with several axes, one with a single axis is a row of theirs.
         let many = uses.values().any(|used| used.extent && !used.only_extent);
         // Without a constant no launch has said anything.
@@ -88,7 +110,7 @@ impl<'w> Guesser<'w> {
             });
         }
         let globals = captured.iter().map(|name| {
-            let used = self.captured_use(&function, name);
+            let used = self.captured_use(function, name);
             (
                 name.clone(),
                 values::constant(name, values::Type::Unknown, &used),
@@ -96,7 +118,7 @@ impl<'w> Guesser<'w> {
         });
         let globals: Vec<_> = globals.collect();
         certain &= globals.is_empty();
-        Some(Signature {
+        Signature {
             params,
             globals,
             origin: if certain {
@@ -104,11 +126,11 @@ impl<'w> Guesser<'w> {
             } else {
                 Origin::Guess
             },
-        })
+        }
     }
 
     /// How a captured name is used: as an extent or not.
-    fn captured_use(&self, function: &super::functions::Function<'w>, name: &str) -> Use {
+    fn captured_use(&self, function: &Function<'w>, name: &str) -> Use {
         let mut used = Use::default();
         let device = function.device();
         let mut shapes: Vec<Rc<Expr>> = Vec::new();

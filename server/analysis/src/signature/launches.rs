@@ -1,10 +1,10 @@
 //! What launches in the code pass for constants, where that can be evaluated.
 //!
-//! Of a search the first configuration stands for all: its fields are what the arguments' function
+//! Every launch, and every way in which it can be reached with other constants, is a signature of its
+//! own. Of a search the first configuration stands for all: its fields are what the arguments' function
 //! takes from it.
 
 use rustc_hash::FxHashMap;
-use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt};
 
@@ -18,16 +18,58 @@ use crate::slice::Workspace;
 
 /// Launches looked at for one kernel.
 const MAX_LAUNCHES: usize = 4;
+/// Different constants kept of one kernel: a loop around a launch can have many.
+const MAX_TOLD: usize = 8;
 
-/// Values of parameters, by place; those that no launch of the kernel's own file tells are missing.
+/// Values of parameters, by place.
+pub(super) type Told = FxHashMap<usize, Constant>;
+
+/// What the launches of the kernel's own file pass for constants, each once, in their order. What one does not tell,
+/// another tells for it; what none does is missing. Always one at least, which can be empty.
 pub(super) fn values(
     workspace: &dyn Workspace,
     module: ModuleId,
     file: &File<'_>,
     kernel: usize,
     arch: Arch,
-) -> FxHashMap<usize, Constant> {
-    let mut found = FxHashMap::default();
+) -> Vec<Told> {
+    let params = file.model.kernels.get(kernel).map(|k| k.params.as_slice());
+    let is_constant = |place: &usize| {
+        let param = params.and_then(|params| params.get(*place));
+        param.is_some_and(|param| param.constant)
+    };
+    let mut told = each(workspace, module, file, kernel, arch);
+    for one in &mut told {
+        one.retain(|place, _| is_constant(place));
+    }
+    let mut all = Told::default();
+    for (place, value) in told.iter().flatten() {
+        all.entry(*place).or_insert(*value);
+    }
+    let mut whole: Vec<Told> = Vec::new();
+    for mut one in told {
+        for (place, value) in &all {
+            one.entry(*place).or_insert(*value);
+        }
+        if !whole.contains(&one) && whole.len() < MAX_TOLD {
+            whole.push(one);
+        }
+    }
+    if whole.is_empty() {
+        whole.push(all);
+    }
+    whole
+}
+
+/// What each launch tells by itself.
+fn each(
+    workspace: &dyn Workspace,
+    module: ModuleId,
+    file: &File<'_>,
+    kernel: usize,
+    arch: Arch,
+) -> Vec<Told> {
+    let mut found = Vec::new();
     let Some(source) = workspace.source(module) else {
         return found;
     };
@@ -66,36 +108,33 @@ pub(super) fn values(
         };
         let scope = Scope::at(module, space.item, space.body, space.call.span);
         let configs = evaluator.space(space.call, &scope, arch).configs;
-        let (Some(config), Some(args)) = (configs.first(), arguments_of(at.call)) else {
-            continue;
-        };
-        for (place, field) in args {
-            let value = config.fields.iter().find(|(name, _)| *name == field);
-            if let Some(value) = value.and_then(|(_, value)| constant(value)) {
-                found.entry(place).or_insert(value);
-            }
+        if let Some(config) = configs.first() {
+            let told = super::search::constants(&source, module, &at, search, config);
+            found.push(told.into_iter().collect());
         }
     }
     found
 }
 
 /// The workspace as the evaluator wants it.
-fn workspace_env(workspace: &dyn Workspace) -> &dyn crate::eval::Env {
+pub(super) fn workspace_env(workspace: &dyn Workspace) -> &dyn crate::eval::Env {
     workspace
 }
 
-fn enter(values: &[Known], found: &mut FxHashMap<usize, Constant>) {
+/// Each way in which a launch is reached.
+fn enter(values: &[Known], found: &mut Vec<Told>) {
     for value in values {
         let Known::Tuple(parts) = value else { continue };
-        for (place, part) in parts.iter().enumerate() {
-            if let Some(value) = constant(part) {
-                found.entry(place).or_insert(value);
-            }
-        }
+        let told = parts.iter().enumerate();
+        found.push(
+            told.filter_map(|(place, part)| Some((place, constant(part)?)))
+                .collect(),
+        );
     }
 }
 
-fn constant(value: &Known) -> Option<Constant> {
+/// A value as a constant.
+pub(super) fn constant(value: &Known) -> Option<Constant> {
     Some(match value {
         Known::Bool(value) => Constant::Bool(*value),
         Known::Int(value) => Constant::Int(*value),
@@ -106,13 +145,14 @@ fn constant(value: &Known) -> Option<Constant> {
 }
 
 /// An expression of a file with what is around it.
-struct Located<'w> {
-    item: u32,
-    body: &'w [Stmt],
-    call: &'w Expr,
+pub(super) struct Located<'w> {
+    pub(super) item: u32,
+    pub(super) body: &'w [Stmt],
+    pub(super) call: &'w Expr,
 }
 
-fn located<'w>(source: &crate::slice::Source<'w>, span: Span) -> Option<Located<'w>> {
+/// The expression at a place of a file.
+pub(super) fn located<'w>(source: &crate::slice::Source<'w>, span: Span) -> Option<Located<'w>> {
     let mut items = source.file.items.iter().enumerate();
     let (number, item) = items.find(|(_, i)| i.span.contains(span) && !i.is_stale())?;
     let own = span.moved(-i64::from(item.span.start));
@@ -140,32 +180,10 @@ fn expr_at(body: &[Stmt], span: Span) -> Option<&Expr> {
     })
 }
 
-fn passed<'w>(call: &'w Expr, place: usize, name: &str) -> Option<&'w Expr> {
+/// An argument of a call.
+pub(super) fn passed<'w>(call: &'w Expr, place: usize, name: &str) -> Option<&'w Expr> {
     let ExprKind::Call { args, .. } = &call.kind else {
         return None;
     };
     argument(args, Some(place), name)
-}
-
-/// `lambda cfg: (x, cfg.TILE)`: place 1 is the field `TILE`.
-fn arguments_of(search: &Expr) -> Option<Vec<(usize, SmolStr)>> {
-    let args = passed(search, 4, "args_fn")?;
-    let ExprKind::Lambda { params, body } = &args.kind else {
-        return None;
-    };
-    let (ExprKind::Tuple(items) | ExprKind::List(items)) = &body.kind else {
-        return None;
-    };
-    let config = &params.first()?.name.name;
-    let field = |item: &Expr| match &item.kind {
-        ExprKind::Attribute { value, attr } if value.name() == Some(config) => {
-            Some(attr.name.clone())
-        }
-        _ => None,
-    };
-    Some(
-        (items.iter().enumerate())
-            .filter_map(|(place, item)| Some((place, field(item)?)))
-            .collect(),
-    )
 }

@@ -12,6 +12,8 @@ mod functions;
 mod guess;
 mod launches;
 mod repair;
+mod search;
+mod tested;
 #[cfg(test)]
 mod tests;
 mod uses;
@@ -22,6 +24,8 @@ use smol_str::SmolStr;
 
 pub use guess::Guesser;
 pub use repair::{Complaint, repair};
+pub use search::{Configuration, Configurations, configurations};
+pub use tested::{tested_dtypes, with_tested};
 
 /// Where a signature comes from, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -33,17 +37,25 @@ pub enum Origin {
     Recorded,
     /// Every constant is what a launch in the code passes; ranks and dtypes are read off the code.
     Literals,
+    /// As the next, with a dtype that the op's tests are parametrized with.
+    Tests,
     /// Some constant is no more than plausible.
     Guess,
 }
 
 impl Origin {
+    /// Whether it is no more than plausible.
+    pub fn is_guess(self) -> bool {
+        self >= Origin::Tests
+    }
+
     /// In words that follow a signature: `guessed`.
     pub fn words(self) -> &'static str {
         match self {
             Origin::CacheDb => "from the compile cache",
             Origin::Recorded => "from a recorded launch",
             Origin::Literals => "from a launch in the code, dtypes assumed",
+            Origin::Tests => "guessed, a dtype of the op's tests",
             Origin::Guess => "guessed",
         }
     }
@@ -149,6 +161,27 @@ impl Array {
     }
 }
 
+impl Array {
+    fn assumed(&self) -> String {
+        let axes = |known: &[Option<i64>], divisors: &[i64]| {
+            let each = divisors.iter().enumerate().map(|(axis, divisor)| {
+                match (known.get(axis).copied().flatten(), divisor) {
+                    (Some(value), _) => value.to_string(),
+                    (None, 1) => "?".to_owned(),
+                    (None, divisor) => format!("×{divisor}"),
+                }
+            });
+            each.collect::<Vec<_>>().join(", ")
+        };
+        format!(
+            "strides {}, extents {}, address {}",
+            axes(&self.stride, &self.stride_divisor),
+            axes(&self.shape, &self.shape_divisor),
+            axes(&[], &[self.base_divisor]),
+        )
+    }
+}
+
 /// Bytes of an element.
 fn bytes(dtype: &str) -> i64 {
     let bits = dtype.trim_start_matches(|c: char| c.is_alphabetic() || c == '_');
@@ -216,6 +249,26 @@ impl std::fmt::Display for Kind {
 }
 
 impl Signature {
+    /// The same with other constants, by place. A whole number stands for a float or a truth value
+    /// where there is one.
+    #[must_use]
+    pub fn with_constants(&self, constants: &[(usize, Constant)]) -> Signature {
+        let mut out = self.clone();
+        for (place, value) in constants {
+            let Some(param) = out.params.get_mut(*place) else {
+                continue;
+            };
+            if let Kind::Constant(known) = &mut param.kind {
+                *known = match (*value, *known) {
+                    (Constant::Int(value), Constant::Float(_)) => Constant::Float(value as f64),
+                    (Constant::Int(value), Constant::Bool(_)) => Constant::Bool(value != 0),
+                    (value, _) => value,
+                };
+            }
+        }
+        out
+    }
+
     /// In a line: `x: float16[2], n: int32, TILE: 64`.
     pub fn shown(&self) -> String {
         let params = self
@@ -227,5 +280,18 @@ impl Signature {
             .iter()
             .map(|(name, value)| format!("{name} = {value}"));
         params.chain(globals).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What is assumed of arrays beyond dtype and rank, which decides on TMA:
+    /// `x: strides ×8, 1, extents ×16, ×16, address ×16`. Strides and extents are in elements, the
+    /// address in bytes; `×8` is a multiple of 8.
+    pub fn assumed(&self) -> String {
+        let arrays = self.params.iter().filter_map(|param| match &param.kind {
+            Kind::Array(array) | Kind::List { element: array } => {
+                Some(format!("{}: {}", param.name, array.assumed()))
+            }
+            _ => None,
+        });
+        arrays.collect::<Vec<_>>().join("; ")
     }
 }

@@ -7,8 +7,13 @@ use crate::arch::Arch;
 use crate::eval::ModuleId;
 use crate::slice::Written;
 
-/// The signature guessed for the last kernel of a workspace.
+/// The likeliest signature of the last kernel of a workspace.
 fn guess(text: &str) -> Signature {
+    guesses(text).swap_remove(0)
+}
+
+/// The signatures guessed for the last kernel of a workspace.
+fn guesses(text: &str) -> Vec<Signature> {
     let workspace = Written::new(text);
     let model = workspace.model();
     let kernel = model.kernels.last().unwrap();
@@ -169,6 +174,83 @@ def k(x, n, A: ct.Constant[int], B: ct.Constant[int]):
             assert_eq!(found.origin, origin, "{host}");
         }
     }
+}
+
+#[test]
+fn each_launch_is_a_signature() {
+    let kernel = "
+import cuda.tile as ct
+@ct.kernel
+def k(x, n, A: ct.Constant[int], B: ct.Constant[int]):
+    ct.store(x, (0, 0), ct.zeros((A, B), ct.float32))
+";
+    let cases: [(&str, &[&str]); 5] = [
+        (
+            "ct.launch(s, (1,), k, (x, 7, 32, 16))\nct.launch(s, (1,), k, (x, 9, 64, 16))",
+            &["A: 32, B: 16", "A: 64, B: 16"],
+        ),
+        // The same for the compiler.
+        (
+            "ct.launch(s, (1,), k, (x, 7, 32, 16))\nct.launch(s, (1,), k, (x, 9, 32, 16))",
+            &["A: 32, B: 16"],
+        ),
+        // What one does not tell.
+        (
+            "ct.launch(s, (1,), k, (x, 7, 32, x.n))\nct.launch(s, (1,), k, (x, 9, 64, 16))",
+            &["A: 32, B: 16", "A: 64, B: 16"],
+        ),
+        // Either way may be taken.
+        (
+            "a = 32\nif x.n:\n    a = 64\nct.launch(s, (1,), k, (x, 7, a, 16))",
+            &["A: 32, B: 16", "A: 64, B: 16"],
+        ),
+        ("", &["A: 64, B: 64"]),
+    ];
+    for (host, expected) in cases {
+        let body: String = host.lines().map(|line| format!("    {line}\n")).collect();
+        let found = guesses(&format!("{kernel}\ndef run(x, s):\n    pass\n{body}"));
+        let mut shown: Vec<String> = found.iter().map(Signature::shown).collect();
+        shown.sort();
+        let expected: Vec<String> = (expected.iter())
+            .map(|constants| format!("x: float32[2], n: int32, {constants}"))
+            .collect();
+        assert_eq!(shown, expected, "{host}");
+    }
+    let many: String = (1..30)
+        .map(|n| format!("    ct.launch(s, (1,), k, (x, {n}, {n}, 16))\n"))
+        .collect();
+    let found = guesses(&format!("{kernel}\ndef run(x, s):\n{many}"));
+    assert!((1..=8).contains(&found.len()), "{}", found.len());
+}
+
+#[test]
+fn what_is_assumed_of_arrays_tells_signatures_apart_that_look_alike() {
+    let of = |array: Array| Signature {
+        params: vec![Param {
+            name: "x".into(),
+            kind: Kind::Array(array),
+        }],
+        globals: Vec::new(),
+        origin: Origin::CacheDb,
+    };
+    let usual = of(Array::usual("float16", 2));
+    assert_eq!(
+        usual.assumed(),
+        "x: strides ×8, 1, extents ×16, ×16, address ×16"
+    );
+    let odd = of(Array {
+        stride: vec![Some(7), None],
+        stride_divisor: vec![1, 1],
+        shape: vec![Some(3), None],
+        shape_divisor: vec![1, 1],
+        base_divisor: 1,
+        ..Array::usual("float16", 2)
+    });
+    assert_eq!(odd.assumed(), "x: strides 7, ?, extents 3, ?, address ?");
+    assert_eq!(usual.shown(), odd.shown());
+    let mut none = usual;
+    none.params.clear();
+    assert_eq!(none.assumed(), "");
 }
 
 #[test]

@@ -2,22 +2,20 @@
 
 use std::cell::RefCell;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::compiled::{CompiledFacts, Difference, Outcome, Placed, Refusal};
-use tileperf_engine::{Compared, CompiledRow, DocId, Engine};
+use tileperf_analysis::compiled::{Difference, Outcome};
+use tileperf_engine::{Compared, CompiledRow, DocId, Engine, Order, Signatures};
 use tileperf_perf::revision;
 use tileperf_proc::CancelToken;
-use tileperf_syntax::Text;
 
-use super::compile_text;
 use super::paths::{self, Found};
 use super::trust::require_trust;
 use super::workspace::{self, SettingsArgs};
+use super::{compile_json, compile_space, compile_text};
 use crate::dirs;
 
 /// Compile kernels and show what became of each load, store and multiplication.
@@ -39,9 +37,23 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "ARCHS", value_delimiter = ',')]
     arch: Vec<Arch>,
 
+    /// For which of a kernel's known signatures, the best of which are those that ran: best, all, the
+    /// place of one from 1, or a part of its line such as float16[2].
+    #[arg(long, value_name = "WHICH", default_value = "best", value_parser = signatures)]
+    pub(super) signature: Signatures,
+
+    /// Compile each configuration of the searches that tune a kernel, and show what each takes and which
+    /// are the same machine code.
+    #[arg(long, conflicts_with = "against")]
+    space: bool,
+
+    /// With --space: how many configurations of a kernel to compile for an architecture.
+    #[arg(long, value_name = "COUNT", default_value_t = 64, requires = "space")]
+    pub(super) most: usize,
+
     /// Compare with the files of a git revision: what has changed in the machine code of the kernels
     /// that differ.
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", conflicts_with = "signature")]
     against: Option<String>,
 
     /// Run the code that the kernels need, without asking.
@@ -50,14 +62,14 @@ pub(crate) struct CompileArgs {
 
     /// How to print what comes out.
     #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    pub(super) format: Format,
 
     #[command(flatten)]
     settings: SettingsArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// For reading.
     Text,
     /// One JSON object a line for each kernel and architecture, as it comes.
@@ -93,7 +105,10 @@ pub(crate) fn run(args: &CompileArgs) -> anyhow::Result<ExitCode> {
         if args.against.is_some() {
             continue;
         }
-        let (rows, refused) = file(args, found, &wanted)?;
+        let (rows, refused) = match args.space {
+            true => compile_space::file(args, found, &wanted)?,
+            false => file(args, found, &wanted)?,
+        };
         all += rows;
         failed += refused;
     }
@@ -110,7 +125,31 @@ pub(crate) fn run(args: &CompileArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
+impl CompileArgs {
+    /// The architectures given, else those of the settings.
+    pub(super) fn archs(&self, engine: &Engine) -> Vec<Arch> {
+        match self.arch.as_slice() {
+            [] => engine.compile_archs(),
+            archs => archs.to_vec(),
+        }
+    }
+}
+
+/// What `--signature` stands for.
+pub(super) fn signatures(which: &str) -> Result<Signatures, String> {
+    Ok(match (which, which.parse()) {
+        ("", _) | (_, Ok(0)) => return Err("best, all, a place from 1 or a part of it".to_owned()),
+        ("best", _) => Signatures::Best,
+        ("all", _) => Signatures::All,
+        (_, Ok(number)) => Signatures::Number(number),
+        (part, Err(_)) => Signatures::With(part.to_owned()),
+    })
+}
+
 fn nothing(args: &CompileArgs) -> String {
+    if args.space {
+        return "no search tunes a kernel of the paths given".to_owned();
+    }
     match args.kernel.as_slice() {
         [] => "no kernel found in the paths given".to_owned(),
         names => format!("no kernel called {} in the paths given", names.join(" or ")),
@@ -123,10 +162,7 @@ fn file(
     found: &Found,
     wanted: &dyn Fn(&str) -> bool,
 ) -> anyhow::Result<(usize, usize)> {
-    let archs = match args.arch.as_slice() {
-        [] => found.engine.compile_archs(),
-        archs => archs.to_vec(),
-    };
+    let archs = args.archs(&found.engine);
     let text = found.engine.source_text(&found.doc);
     let (mut all, mut failed) = (0, 0);
     // The first error of printing; what was compiled is kept on disk all the same.
@@ -139,7 +175,7 @@ fn file(
         failed += usize::from(!compiles);
         let mut stdout = io::stdout().lock();
         let printed = match args.format {
-            Format::Json => writeln!(stdout, "{}", row_json(&found.shown, &text, &row)),
+            Format::Json => writeln!(stdout, "{}", compile_json::row(&found.shown, &text, &row)),
             Format::Text => compile_text::write(&mut stdout, &found.shown, &text, &row),
         };
         if let Err(error) = printed.and_then(|()| stdout.flush()) {
@@ -147,7 +183,12 @@ fn file(
             *broken.borrow_mut() = Err(error);
         }
     };
-    let compiled = (found.engine).compile_now(&found.doc, wanted, &archs, &cancel, &mut out);
+    let order = Order {
+        wanted,
+        archs: &archs,
+        signatures: &args.signature,
+    };
+    let compiled = (found.engine).compile_now(&found.doc, &order, &cancel, &mut out);
     broken.into_inner()?;
     compiled.map_err(|why| anyhow::anyhow!(why))?;
     Ok((all, failed))
@@ -164,10 +205,7 @@ fn against(
     let Some(first) = found.first() else {
         anyhow::bail!("{}", nothing(args));
     };
-    let archs = match args.arch.as_slice() {
-        [] => first.engine.compile_archs(),
-        archs => archs.to_vec(),
-    };
+    let archs = args.archs(&first.engine);
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for path in found.iter().filter_map(|file| file.doc.path()) {
         before.push((path.clone(), revision::text_at(&path, revision)?));
@@ -179,7 +217,7 @@ fn against(
     let mut out = io::stdout().lock();
     for one in compared.iter().filter(|one| wanted(&one.kernel)) {
         match args.format {
-            Format::Json => writeln!(out, "{}", compared_json(one))?,
+            Format::Json => writeln!(out, "{}", compile_json::compared(one))?,
             Format::Text => compile_text::compared(&mut out, one)?,
         }
     }
@@ -192,100 +230,4 @@ fn against(
     } else {
         ExitCode::SUCCESS
     })
-}
-
-fn compared_json(one: &Compared) -> Value {
-    let (change, words) = match one.difference() {
-        Difference::Same => ("same", Vec::new()),
-        Difference::Changed(words) => ("changed", words),
-        Difference::Broken(words) => ("broken", vec![words]),
-        Difference::Unknown => ("unknown", Vec::new()),
-    };
-    json!({
-        "schema": "tileperf.compare/1",
-        "kernel": one.kernel,
-        "arch": one.after.arch,
-        "signature": one.after.signature.shown(),
-        "origin": one.after.signature.origin,
-        "change": change,
-        "words": words,
-    })
-}
-
-fn row_json(shown: &Path, text: &Text, row: &CompiledRow) -> Value {
-    let mut object = json!({
-        "schema": "tileperf.compile/1",
-        "path": shown.to_string_lossy(),
-        "kernel": row.kernel,
-        "line": row.line,
-        "seconds": row.seconds,
-        "error": null,
-    });
-    match &row.facts {
-        Err(why) => object["error"] = json!({"message": why, "line": row.line}),
-        Ok(facts) => add(&mut object, text, facts),
-    }
-    object
-}
-
-fn add(object: &mut Value, text: &Text, facts: &CompiledFacts) {
-    object["arch"] = json!(facts.arch);
-    object["signature"] = json!(facts.signature.shown());
-    object["origin"] = json!(facts.signature.origin);
-    match &facts.outcome {
-        Outcome::Accepted => {}
-        Outcome::Failed(why) => object["error"] = json!({"message": why}),
-        Outcome::Refused(refusal) => object["error"] = refused(text, refusal),
-        Outcome::Machine(machine) => {
-            let resources = &machine.resources;
-            object["registers"] = json!(resources.registers);
-            object["stack"] = json!(resources.stack);
-            object["shared"] = json!(resources.shared);
-            object["threads"] = json!(resources.threads);
-            object["cluster"] = json!(resources.cluster);
-            object["code_hash"] = json!(machine.code_hash);
-            object["remarks"] = match &machine.remarks {
-                Some(remarks) => remarks.iter().map(|placed| remark(text, placed)).collect(),
-                None => Value::Null,
-            };
-        }
-    }
-}
-
-fn refused(text: &Text, refusal: &Refusal) -> Value {
-    let mut error = json!({"message": refusal.message});
-    if let Some(span) = refusal.span {
-        let (line, column) = text.line_column(span.start as usize);
-        error["line"] = json!(line);
-        error["column"] = json!(column);
-    }
-    let chain = refusal.chain.iter().map(|called| {
-        json!({
-            "path": called.site.file,
-            "line": called.site.line,
-            "function": called.function,
-        })
-    });
-    error["chain"] = chain.collect();
-    error
-}
-
-/// A remark with what its kind has to say: `kind`, `shape`, `reasons` and so on.
-fn remark(text: &Text, placed: &Placed) -> Value {
-    let mut object = json!(placed.remark.kind);
-    object["text"] = json!(placed.remark.text);
-    object["count"] = json!(placed.remark.count);
-    match (placed.span, &placed.remark.site) {
-        (Some(span), _) => {
-            let (line, column) = text.line_column(span.start as usize);
-            object["line"] = json!(line);
-            object["column"] = json!(column);
-        }
-        (None, Some(site)) => {
-            object["path"] = json!(site.file);
-            object["line"] = json!(site.line);
-        }
-        (None, None) => object["line"] = Value::Null,
-    }
-    object
 }

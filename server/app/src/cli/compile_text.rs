@@ -42,7 +42,11 @@ pub(super) fn write(
         Outcome::Machine(machine) => resources(out, machine, facts)?,
     }
     let origin = facts.signature.origin.words();
-    writeln!(out, "    for {} ({origin})", facts.signature.shown())?;
+    let of = match row.signatures {
+        0 | 1 => String::new(),
+        all => format!("; {} of {all} signatures", row.number),
+    };
+    writeln!(out, "    for {} ({origin}{of})", facts.signature.shown())?;
     if let Outcome::Machine(machine) = &facts.outcome {
         remarks(out, text, machine)?;
     }

@@ -8,6 +8,9 @@ mod actions;
 mod apply;
 mod check;
 mod compile;
+mod compile_json;
+mod compile_space;
+mod compile_table;
 mod compile_text;
 mod completions;
 mod config;
@@ -17,6 +20,7 @@ mod edited;
 mod explain;
 mod facts;
 mod facts_text;
+mod lock;
 mod lsp;
 mod paths;
 mod perf;
@@ -52,6 +56,7 @@ enum Command {
     Compile(compile::CompileArgs),
     Actions(actions::ActionsArgs),
     Apply(apply::ApplyArgs),
+    Lock(lock::LockArgs),
     Explain(explain::ExplainArgs),
     Doctor(doctor::DoctorArgs),
     Toolchain(toolchain::ToolchainArgs),
@@ -106,6 +111,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Compile(args) => compile::run(&args),
         Command::Actions(args) => actions::run(&args),
         Command::Apply(args) => apply::run(&args),
+        Command::Lock(args) => lock::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Toolchain(args) => toolchain::run(&args),

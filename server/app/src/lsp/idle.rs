@@ -44,9 +44,16 @@ pub(super) fn check_links(engine: Engine, id: DocId, changed: impl Fn(DocId) + S
     });
 }
 
-/// Has a document's kernels compiled.
+/// Has a document's kernels compiled, and those of other open documents that call its functions.
 pub(super) async fn compile(engine: Engine, id: DocId, depth: Depth) {
-    pool::caught("compiling", move || engine.compile_soon(&id, depth)).await;
+    let work = move || {
+        // The last that is asked for comes first.
+        for other in engine.compiled_with(&id) {
+            engine.compile_soon(&other, depth);
+        }
+        engine.compile_soon(&id, depth);
+    };
+    pool::caught("compiling", work).await;
 }
 
 /// Whether the rules say something else of a document than before.

@@ -15,6 +15,13 @@ pub(super) const SHOW_USES: &str = "tileperf.showUses";
 /// what `workspace/executeCommand` takes under that name.
 pub(super) const RUN_ITERATION: &str = "tileperf.runPerfIteration";
 
+/// The command that lets the user choose among a kernel's signatures, for clients that say they have it.
+/// Its argument has a URI and a position in the kernel.
+pub(super) const CHOOSE_SIGNATURE: &str = "tileperf.chooseSignature";
+
+/// The server's command that shows one of them. Its argument names it.
+pub(super) const SHOW_SIGNATURE: &str = "tileperf.showSignature";
+
 /// The client's abilities that make a difference to the server.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -34,6 +41,8 @@ pub(super) struct Session {
     pub(super) shows_uses: bool,
     /// The client has the command [`RUN_ITERATION`].
     pub(super) runs_iterations: bool,
+    /// The client has the command [`CHOOSE_SIGNATURE`].
+    pub(super) chooses_signatures: bool,
     /// The client shows progress that the server starts.
     pub(super) shows_progress: bool,
     /// The client opens documents that the server names.
@@ -84,6 +93,7 @@ impl Session {
                 .is_none_or(|kinds| kinds.contains(&MarkupKind::Markdown)),
             shows_uses: lists(capabilities, SHOW_USES),
             runs_iterations: lists(capabilities, RUN_ITERATION),
+            chooses_signatures: lists(capabilities, CHOOSE_SIGNATURE),
             shows_progress: capabilities
                 .window
                 .as_ref()

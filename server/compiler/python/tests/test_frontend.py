@@ -134,6 +134,7 @@ class Errors(Case):
         }
         error = self.refused(texts)
         self.assertEqual((error["path"], error["line"]), (path_of("pkg.helper"), 6))
+        self.assertEqual(error["function"], "inner")
         places = [(call["path"], call["line"]) for call in error["chain"]]
         self.assertEqual(places, [(path_of("pkg.helper"), 10), (path_of("pkg.main"), 6)])
         self.assertEqual([call["function"] for call in error["chain"]], ["outer", "copy"])

@@ -105,7 +105,7 @@ pub struct Place {
     pub column: Option<u32>,
     pub end_line: Option<u32>,
     pub end_column: Option<u32>,
-    /// In a chain of calls, the function that the place is in.
+    /// The function that the place is in, where that is known.
     #[serde(default)]
     pub function: Option<String>,
 }

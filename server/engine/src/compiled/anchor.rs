@@ -66,6 +66,13 @@ impl<'t> Anchors<'t> {
 }
 
 impl Anchor {
+    /// Whether the statement that it is in is what it was.
+    pub(super) fn is_unchanged(&self, text: &Text, parsed: &ParsedFile) -> bool {
+        let mut named = parsed.items.iter().filter(|i| i.facts.name == self.name);
+        let item = named.nth(self.nth);
+        item.is_some_and(|item| text.slice(item.span) == &*self.text)
+    }
+
     /// Where that is in the present text, with the statement that it is in.
     pub(super) fn find<'p>(&self, text: &Text, parsed: &'p ParsedFile) -> Option<(u32, &'p Item)> {
         let mut named = parsed.items.iter().filter(|i| i.facts.name == self.name);

@@ -3,7 +3,7 @@
 //! A guessed signature can be wrong. What cuTile says of it leads to the next one, a bounded number
 //! of times; if none is taken, the complaint furthest down in the kernel is its own.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::signature::{Complaint, Origin, Signature, repair};
 use tileperf_compiler::CancelToken;
@@ -66,7 +66,8 @@ pub(super) fn accept(
                 message,
                 code: &code,
             };
-            next = waiting.next().or_else(|| repair(&tried, complaint));
+            let repaired = || repair(&tried, complaint).filter(|next| subject.allows(next));
+            next = waiting.next().or_else(repaired);
         }
     }
     let (at, problem) = furthest(&problems)?;
@@ -85,7 +86,9 @@ fn request(subject: &Subject, signature: &Signature, arch: Arch) -> Request {
         kernel: subject.slice.kernel.to_string(),
         signature: signature.params.iter().map(|p| json(&p.kind)).collect(),
         arch: arch.name().to_owned(),
-        hints: Map::new(),
+        hints: (subject.hints.iter())
+            .map(|(name, value)| (name.to_string(), Value::from(*value)))
+            .collect(),
         globals: (signature.globals.iter())
             .map(|(name, constant)| (name.to_string(), json(constant)))
             .collect(),

@@ -15,12 +15,19 @@ use tileperf_syntax::{ParsedFile, Text};
 
 use super::anchor::{Anchor, Anchors};
 use super::subject::Subject;
+use crate::DocId;
 
 /// What is known of a kernel.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     /// Of all that was compiled.
     pub(super) slice: Fingerprint,
+    /// What it is compiled for first.
+    pub(super) asked: Option<Signature>,
+    /// The signatures that are known of it, best first.
+    pub(super) choices: Arc<[Signature]>,
+    /// The files that it is compiled from.
+    pub(super) files: Vec<DocId>,
     /// Of what the kernel's own file has of it.
     pub(super) model: Fingerprint,
     /// One an architecture, the main one first.
@@ -37,6 +44,9 @@ impl Known {
     pub(super) fn nothing(subject: &Subject) -> Self {
         Self {
             slice: subject.slice.fingerprint,
+            asked: subject.asked().cloned(),
+            choices: Arc::clone(&subject.choices),
+            files: subject.sources.iter().map(|s| s.doc.clone()).collect(),
             model: subject.model,
             results: Vec::new(),
             before: Vec::new(),
@@ -44,13 +54,18 @@ impl Known {
         }
     }
 
+    /// Whether its results are of this text, compiled for this signature.
+    pub(super) fn is_of(&self, subject: &Subject) -> bool {
+        self.slice == subject.slice.fingerprint && self.asked.as_ref() == subject.asked()
+    }
+
     /// Adds a result, unless there are some of a later text. `order` has the architectures. Those of
-    /// an earlier text are no longer the kernel's.
+    /// an earlier text, or of another signature, are no longer the kernel's.
     pub(super) fn add(&mut self, subject: &Subject, kept: Kept, order: &[Arch]) {
-        if subject.serial < self.serial && subject.slice.fingerprint != self.slice {
+        if subject.serial < self.serial && !self.is_of(subject) {
             return;
         }
-        if subject.slice.fingerprint != self.slice {
+        if !self.is_of(subject) {
             for old in self.results.drain(..) {
                 if matches!(old.outcome, KeptOutcome::Machine { .. }) {
                     self.before.retain(|known| known.arch != old.arch);
@@ -58,7 +73,10 @@ impl Known {
                 }
             }
             self.slice = subject.slice.fingerprint;
+            self.asked = subject.asked().cloned();
         }
+        self.choices = Arc::clone(&subject.choices);
+        self.files = subject.sources.iter().map(|s| s.doc.clone()).collect();
         self.serial = self.serial.max(subject.serial);
         self.model = subject.model;
         if matches!(kept.outcome, KeptOutcome::Machine { .. }) {
@@ -103,6 +121,8 @@ pub(super) enum KeptOutcome {
         resources: Resources,
         code_hash: String,
         remarks: Option<Vec<(Option<Anchor>, Remark)>>,
+        /// Where remarks stand that are about other files of the slice, by their number in `remarks`.
+        elsewhere: Vec<(usize, Anchor)>,
         seconds: f64,
     },
     Refused {
@@ -136,9 +156,15 @@ impl KeptOutcome {
             return Some(Self::Failed("the compiled file has no kernel".to_owned()));
         };
         let mut places = Places::new(subject);
+        let mut elsewhere = Vec::new();
         let remarks = outcome.remarks.map(|remarks| {
-            let anchored = remarks.all.into_iter().map(|remark| {
-                let at = remark.site.as_ref().and_then(|site| places.anchor(site));
+            let anchored = remarks.all.into_iter().enumerate().map(|(number, remark)| {
+                let site = remark.site.as_ref();
+                let at = site.and_then(|site| places.anchor(site));
+                if at.is_none() {
+                    let there = site.and_then(|site| Places::elsewhere(subject, site));
+                    elsewhere.extend(there.map(|at| (number, at)));
+                }
                 (at, remark)
             });
             anchored.collect()
@@ -147,6 +173,7 @@ impl KeptOutcome {
             resources: kernel.resources,
             code_hash: kernel.code_hash,
             remarks,
+            elsewhere,
             seconds: outcome.seconds,
         })
     }
@@ -205,9 +232,70 @@ impl<'s> Places<'s> {
         let anchors = self.anchors.as_mut().filter(|_| site.file == self.file)?;
         anchors.at(site.line, site.column)
     }
+
+    /// A place in another file of the slice.
+    fn elsewhere(subject: &Subject, site: &Site) -> Option<Anchor> {
+        let source = subject.source(&site.file)?;
+        let own = subject.sources.first()?;
+        if source.doc == own.doc {
+            return None;
+        }
+        Anchors::new(&source.text, &source.parsed).at(site.line, site.column)
+    }
 }
 
 impl Kept {
+    /// What is said of another file, at the places of its present text; `None` if nothing is. It is
+    /// stale if a statement there that it speaks of was edited.
+    pub(super) fn in_helpers(
+        &self,
+        doc: &DocId,
+        text: &Text,
+        parsed: &ParsedFile,
+        stale: bool,
+    ) -> Option<CompiledFacts> {
+        let KeptOutcome::Machine {
+            resources,
+            code_hash,
+            remarks: Some(remarks),
+            elsewhere,
+            seconds,
+        } = &self.outcome
+        else {
+            return None;
+        };
+        let mut edited = false;
+        let mut placed = Vec::new();
+        for (number, at) in elsewhere {
+            let Some((_, remark)) = remarks.get(*number) else {
+                continue;
+            };
+            if remark
+                .site
+                .as_ref()
+                .is_none_or(|site| site.file != doc.as_str())
+            {
+                continue;
+            }
+            edited |= !at.is_unchanged(text, parsed);
+            placed.push(Placed {
+                span: at.operation(text, parsed, &remark.kind),
+                remark: remark.clone(),
+            });
+        }
+        (!placed.is_empty()).then(|| CompiledFacts {
+            arch: self.arch,
+            signature: self.signature.clone(),
+            outcome: Outcome::Machine(Machine {
+                resources: *resources,
+                code_hash: code_hash.clone(),
+                remarks: Some(placed),
+                seconds: *seconds,
+            }),
+            stale: stale || edited,
+        })
+    }
+
     /// The same at the places of the present text.
     pub(super) fn now(&self, text: &Text, parsed: &ParsedFile, stale: bool) -> CompiledFacts {
         let outcome = match &self.outcome {
@@ -223,6 +311,7 @@ impl Kept {
                 code_hash,
                 remarks,
                 seconds,
+                ..
             } => Outcome::Machine(Machine {
                 resources: *resources,
                 code_hash: code_hash.clone(),

@@ -11,13 +11,17 @@
 mod anchor;
 mod attempt;
 mod cached;
+mod choice;
 mod compare;
 mod frontend;
 mod kept;
+mod names;
 mod now;
 mod queue;
+mod recorded;
 mod service;
 mod shown;
+mod space;
 mod subject;
 mod toolchain;
 
@@ -33,14 +37,18 @@ use crate::engine::Shared;
 use crate::{DocId, Engine};
 pub(crate) use attempt::Attempt;
 use cached::Cached;
+use choice::Choices;
+pub use choice::{SignatureChoice, SignatureChoices};
 pub use compare::{Compared, Sameness, Version as FileVersion};
 use kept::Known;
-pub use now::CompiledRow;
+pub use now::{CompiledRow, Order, Signatures};
 pub use queue::Depth;
 use queue::Queue;
-pub(crate) use shown::Shown;
+pub(crate) use recorded::Recorded;
 use shown::ShownCache;
+pub use space::{SpaceBegun, SpaceListener, SpaceRow};
 pub(crate) use subject::KernelKey;
+pub use toolchain::CompilerVersions;
 use toolchain::Tools;
 
 /// What a server knows of compiled code, and what it is about to find out.
@@ -52,6 +60,8 @@ pub(crate) struct Compiled {
     started: AtomicBool,
     tools: Tools,
     cached: Cached,
+    pub(crate) recorded: Recorded,
+    choices: Choices,
     cache: RwLock<Option<PathBuf>>,
     /// Why nothing is compiled, as was last said.
     obstacle: Mutex<Option<String>>,
@@ -86,7 +96,8 @@ impl Engine {
     }
 
     /// Has the kernels of an open document compiled in the background, if that is allowed and they
-    /// have changed. Returns at once.
+    /// have changed. What runs for others is ended first, for which an edited document is analyzed on
+    /// this thread; compiling itself is not waited for.
     pub fn compile_soon(&self, doc: &DocId, depth: Depth) {
         let allowed = self.is_trusted() && self.is_awake();
         if !allowed || !self.settings().compile.enabled {
@@ -95,6 +106,19 @@ impl Engine {
         service::start(&self.shared);
         self.cancel_outdated(doc);
         self.shared.compiled.queue.ask(doc.clone(), depth);
+    }
+
+    /// Other open documents with kernels that were compiled with functions of this one.
+    pub fn compiled_with(&self, doc: &DocId) -> Vec<DocId> {
+        let known = self.shared.compiled.known.lock();
+        let mut others: Vec<DocId> = (known.all.iter())
+            .filter(|(key, known)| key.doc != *doc && known.files.contains(doc))
+            .map(|(key, _)| key.doc.clone())
+            .collect();
+        others.sort();
+        others.dedup();
+        others.retain(|other| self.shared.docs.contains_key(other));
+        others
     }
 
     /// How compiling stands.

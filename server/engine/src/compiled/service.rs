@@ -121,7 +121,10 @@ impl<'s> Pass<'s> {
         let mut taken = Vec::new();
         for (key, subject) in subjects {
             match subject {
-                Ok(subject) => taken.push(Arc::new(subject)),
+                Ok(mut subject) => {
+                    self.shared.compiled.choices.apply(&mut subject);
+                    taken.push(Arc::new(subject));
+                }
                 // While it does not parse, what was last known stays.
                 Err(Unsliceable::Broken { .. } | Unsliceable::Gone) => {}
                 Err(why @ Unsliceable::Within(_)) => self.shared.cannot(key, &why.to_string()),
@@ -216,14 +219,19 @@ impl Shared {
         let mut all = self.compiled.known.lock();
         all.results += 1;
         let known = all.all.get_mut(&subject.key)?;
-        if known.slice != subject.slice.fingerprint {
+        if !known.is_of(subject) {
             return None;
         }
         known.model = subject.model;
+        known.choices = Arc::clone(&subject.choices);
         known.results.iter().find(|kept| kept.arch == arch).cloned()
     }
 
     fn keep(&self, subject: &Subject, kept: Kept) {
+        // The user has chosen another signature meanwhile.
+        if !self.compiled.choices.agrees(subject) {
+            return;
+        }
         let order = self.compile_archs();
         let mut all = self.compiled.known.lock();
         all.results += 1;

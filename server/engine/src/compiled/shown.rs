@@ -10,6 +10,7 @@ use tileperf_analysis::model::{FileModel, Kernel};
 use tileperf_analysis::views::compiled::section;
 use tileperf_syntax::{ParsedFile, Span};
 
+use super::kept::Known;
 use super::subject::KernelKey;
 use crate::DocId;
 use crate::document::Analyzed;
@@ -20,6 +21,10 @@ use crate::engine::Shared;
 pub(crate) struct Shown {
     /// One a kernel, in the model's order.
     facts: Vec<Vec<CompiledFacts>>,
+    /// How many signatures are known of each.
+    signatures: Vec<usize>,
+    /// Kernels of other files that call functions of this one, with what is said of these.
+    callers: Vec<(Kernel, Vec<CompiledFacts>)>,
 }
 
 impl Shown {
@@ -28,6 +33,12 @@ impl Shown {
         let kernels = model.kernels.iter().zip(&self.facts);
         let known = kernels.map(|(kernel, facts)| CompiledKernel { kernel, facts });
         known.collect()
+    }
+
+    /// Kernels of other files that call functions of this one, with what is said of these.
+    fn callers(&self) -> impl Iterator<Item = CompiledKernel<'_>> {
+        let callers = self.callers.iter();
+        callers.map(|(kernel, facts)| CompiledKernel { kernel, facts })
     }
 }
 
@@ -41,6 +52,13 @@ impl CompiledFile {
     /// The kernels with their facts.
     pub(crate) fn kernels(&self) -> Vec<CompiledKernel<'_>> {
         self.shown.kernels(&self.analyzed.model)
+    }
+
+    /// The same, and the kernels of other files that call functions of this one.
+    pub(crate) fn kernels_and_callers(&self) -> Vec<CompiledKernel<'_>> {
+        let mut all = self.kernels();
+        all.extend(self.shown.callers());
+        all
     }
 
     /// The text.
@@ -60,6 +78,16 @@ impl CompiledFile {
         self.known(kernel).map_or(&[], |known| known.facts)
     }
 
+    /// How many signatures are known of a kernel.
+    pub(crate) fn signatures_of(&self, kernel: &Kernel) -> usize {
+        let is_it = |known: &Kernel| {
+            (&known.qualified, known.ordinal) == (&kernel.qualified, kernel.ordinal)
+        };
+        let at = self.analyzed.model.kernels.iter().position(is_it);
+        at.and_then(|at| self.shown.signatures.get(at).copied())
+            .unwrap_or(0)
+    }
+
     /// The part of a kernel's card on its compiled code; empty if nothing is known.
     pub(crate) fn section(&self, kernel: &Kernel) -> String {
         let known = self.known(kernel).filter(|known| !known.facts.is_empty());
@@ -70,7 +98,8 @@ impl CompiledFile {
 
     /// The operation at an offset of which the compiler says something, the innermost.
     pub(crate) fn call_at(&self, offset: usize) -> Option<Span> {
-        let facts = self.shown.facts.iter().flatten();
+        let callers = self.shown.callers.iter().flat_map(|(_, facts)| facts);
+        let facts = self.shown.facts.iter().flatten().chain(callers);
         let placed = facts.filter_map(CompiledFacts::remarks).flatten();
         let spans = placed.filter_map(|placed| placed.span);
         let around = spans.filter(|span| span.range().contains(&offset));
@@ -107,7 +136,7 @@ impl Shared {
     /// What is known of the kernels of an open document; `None` if nothing is.
     pub(crate) fn shown(&self, doc: &DocId, analyzed: &Analyzed) -> Option<Arc<Shown>> {
         let known = self.compiled.known.lock();
-        if !known.all.keys().any(|key| key.doc == *doc) {
+        if !known.all.values().any(|known| known.files.contains(doc)) {
             return None;
         }
         let parsed = &analyzed.parsed;
@@ -124,11 +153,50 @@ impl Shared {
                 known.now(&analyzed.text, parsed, edited)
             })
         });
-        let shown = Arc::new(Shown {
-            facts: each.collect(),
+        let count = analyzed.model.kernels.iter().map(|kernel| {
+            let known = known.all.get(&KernelKey::new(doc, kernel));
+            known.map_or(0, |known| known.choices.len())
         });
-        let entry = (Arc::clone(parsed), known.results, Arc::clone(&shown));
+        let facts: Vec<_> = each.collect();
+        let signatures: Vec<_> = count.collect();
+        let callers = known.all.iter().filter(|(key, _)| key.doc != *doc);
+        let callers = callers.filter(|(_, known)| known.files.contains(doc));
+        let callers: Vec<_> = callers.map(|(k, v)| (k.clone(), v.clone())).collect();
+        let results = known.results;
+        // Their files may have to be analyzed, which must keep nobody.
+        drop(known);
+        let callers =
+            (callers.iter()).filter_map(|(key, known)| self.caller(doc, analyzed, key, known));
+        let shown = Arc::new(Shown {
+            facts,
+            signatures,
+            callers: callers.collect(),
+        });
+        let entry = (Arc::clone(parsed), results, Arc::clone(&shown));
         self.compiled.shown.0.lock().insert(doc.clone(), entry);
         Some(shown)
+    }
+
+    /// A kernel of another file, with what is said of functions of this one.
+    fn caller(
+        &self,
+        doc: &DocId,
+        analyzed: &Analyzed,
+        key: &KernelKey,
+        known: &Known,
+    ) -> Option<(Kernel, Vec<CompiledFacts>)> {
+        let file = self.file(&key.doc)?;
+        let mut kernels = file.model.kernels.iter();
+        let mut kernel = kernels
+            .find(|kernel| KernelKey::new(&key.doc, kernel) == *key)?
+            .clone();
+        let stale = known.model != kernel.fingerprint || kernel.stale;
+        // Its places are those of its own file.
+        kernel.accesses.clear();
+        let results = known.results.iter();
+        let facts: Vec<CompiledFacts> = results
+            .filter_map(|kept| kept.in_helpers(doc, &analyzed.text, &analyzed.parsed, stale))
+            .collect();
+        (!facts.is_empty()).then_some((kernel, facts))
     }
 }

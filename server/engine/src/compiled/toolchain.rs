@@ -11,6 +11,7 @@ use tileperf_compiler::store::Store;
 use tileperf_compiler::tileiras::{self, Tileiras};
 use tileperf_compiler::worker::{self, Worker};
 
+use crate::Engine;
 use crate::engine::Shared;
 
 /// A frontend and a backend that work.
@@ -55,6 +56,30 @@ impl Toolchain {
         let version = version.map_or("?", |package| &package.version);
         let tileiras = self.backend.compiler();
         format!("cuda-tile {version} of {python}, tileiras {tileiras}")
+    }
+}
+
+/// What compiles, as the user knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompilerVersions {
+    /// That of cuda-tile.
+    pub cuda_tile: String,
+    /// That of tileiras.
+    pub tileiras: String,
+}
+
+impl Engine {
+    /// What kernels are compiled with.
+    ///
+    /// # Errors
+    /// Why nothing is compiled.
+    pub fn compiler_versions(&self) -> Result<CompilerVersions, String> {
+        let toolchain = self.shared.toolchain()?;
+        let package = toolchain.environment.cuda_tile.as_ref();
+        Ok(CompilerVersions {
+            cuda_tile: package.map_or("?", |package| &package.version).to_owned(),
+            tileiras: toolchain.backend.compiler().to_string(),
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 //! ([`Engine::check_links`]); until then what they said last stays, where its line still stands.
 
 mod carried;
+mod compiled;
 mod links;
 
 use std::cell::OnceCell;
@@ -13,19 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
-use tileperf_analysis::compiled::{Evidence, judge};
 use tileperf_analysis::model::FileModel;
-use tileperf_analysis::rules::{
-    self, Checked, CompiledContext, Finding, Rule, RuleCache, Severity,
-};
+use tileperf_analysis::rules::{self, Checked, Finding, Rule, RuleCache, Severity};
 use tileperf_analysis::target::Target;
 use tileperf_syntax::{ParsedFile, Text};
 
-use crate::compiled::Shown;
-use crate::document::{Analyzed, Document, Linked};
+use crate::document::Linked;
 use crate::engine::Shared;
 use crate::index::Indexed;
 use crate::{DocId, Engine};
+pub use compiled::JudgedFile;
 
 /// A file as the rules see it.
 #[derive(Debug, Clone)]
@@ -92,36 +90,14 @@ impl Engine {
             version: Some(analyzed.version),
             text: analyzed.text.clone(),
             findings: match self.shared.shown(doc, &analyzed) {
-                Some(shown) => self.judged(&open, &analyzed, &shown, findings),
+                Some(shown) => {
+                    let file = analyzed.as_compiled();
+                    let kernels = shown.kernels(&analyzed.model);
+                    self.judged(file, &kernels, findings, &mut open.judgements.lock())
+                }
                 None => findings,
             },
         })
-    }
-
-    /// The findings held against compiled code, and what compiled code shows itself.
-    fn judged(
-        &self,
-        open: &Document,
-        analyzed: &Analyzed,
-        shown: &Shown,
-        mut findings: Vec<Arc<Finding>>,
-    ) -> Vec<Arc<Finding>> {
-        let kernels = shown.kernels(&analyzed.model);
-        let compiled = rules::compiled(&CompiledContext {
-            text: analyzed.text.as_str(),
-            model: &analyzed.model,
-            target: &self.target(),
-            kernels: &kernels,
-        });
-        findings.extend(self.chosen(compiled));
-        findings.sort_by_key(|f| (f.span.start, f.span.end, f.rule.code));
-        let evidence = Evidence {
-            file: &analyzed.parsed,
-            text: analyzed.text.as_str(),
-            kernels: &kernels,
-            archs: &self.compile_archs(),
-        };
-        judge(findings, &evidence, &mut open.judgements.lock())
     }
 
     /// Asks the rules that rest on other files about an open document. Whether they say something

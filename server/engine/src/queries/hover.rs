@@ -90,7 +90,7 @@ impl Engine {
         let mut hover = self.explain(file, offset)?;
         if let Some(compiled) = self.shared.compiled_of(&file.doc)
             && let Some(call) = compiled.call_at(offset)
-            && let Some(words) = compiled::hover(&compiled.kernels(), call)
+            && let Some(words) = compiled::hover(&compiled.kernels_and_callers(), call)
         {
             hover.markdown.push_str("\n\n---\n\n");
             hover.markdown.push_str(&words);

@@ -82,7 +82,7 @@ impl Engine {
         if settings.inlay_hints.compiled
             && let Some(compiled) = self.shared.compiled_of(doc)
         {
-            let shown = compiled::inlays(&compiled.kernels()).into_iter();
+            let shown = compiled::inlays(&compiled.kernels_and_callers()).into_iter();
             let shown = shown.filter(|hint| inside(hint.span.end));
             out.extend(shown.map(|hint| Inlay {
                 offset: hint.span.end as usize,

@@ -22,6 +22,8 @@ pub struct Lens {
     pub action: String,
     /// Where the kernel is used, for a click.
     pub uses: Vec<Location>,
+    /// How many signatures of it can be shown, as far as it was compiled.
+    pub signatures: usize,
 }
 
 impl Engine {
@@ -70,6 +72,7 @@ impl Engine {
                 title: title(&facts),
                 kernel: kernel.qualified.clone(),
                 action: run.map_or_else(|| ACTION.to_owned(), |run| run.action_title()),
+                signatures: (compiled.as_ref()).map_or(0, |c| c.signatures_of(kernel)),
                 uses: uses.iter().map(|u| u.location.clone()).collect(),
             });
         }

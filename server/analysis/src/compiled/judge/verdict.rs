@@ -77,7 +77,7 @@ impl Question<'_> {
             }
         }
         if !on.is_empty() {
-            let guessed = origins.iter().all(|origin| *origin == Origin::Guess);
+            let guessed = origins.iter().all(|origin| origin.is_guess());
             Verdict::Confirmed {
                 on,
                 not_on,
@@ -135,7 +135,7 @@ impl Question<'_> {
         }
         match facts.signature.origin {
             Origin::CacheDb | Origin::Recorded => Says::No,
-            Origin::Literals | Origin::Guess => Says::Nothing,
+            Origin::Literals | Origin::Tests | Origin::Guess => Says::Nothing,
         }
     }
 
@@ -149,7 +149,7 @@ impl Question<'_> {
                 _ => Says::Nothing,
             },
             Outcome::Accepted | Outcome::Machine(_) if self.own => {
-                let surely = facts.signature.origin != Origin::Guess
+                let surely = !facts.signature.origin.is_guess()
                     || is_straight(self.file, kernel.kernel.span, self.span);
                 match surely {
                     true => Says::No,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tileperf_analysis::rewrite;
 use tileperf_analysis::rules::Finding;
+use tileperf_engine::CheckedFile;
 use tileperf_syntax::{Encoding, Text};
 
 use super::Found;
@@ -33,8 +34,13 @@ impl Checked {
             tracing::error!("cannot read {}", found.shown.display());
             return None;
         };
+        Self::found(found, checked)
+    }
+
+    /// Of what was found in a file.
+    pub(super) fn found(file: &Found, checked: CheckedFile) -> Option<Checked> {
         (!checked.findings.is_empty()).then(|| Checked {
-            path: found.shown.clone(),
+            path: file.shown.clone(),
             text: checked.text,
             findings: checked.findings,
         })

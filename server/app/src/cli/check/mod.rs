@@ -1,6 +1,7 @@
 //! `tileperf check`: what is wrong, for people, programs and CI.
 
 mod baseline;
+mod compiled;
 mod finding;
 mod fix;
 mod github;
@@ -26,8 +27,9 @@ use super::workspace::{self, SettingsArgs};
 /// Find what is wrong in cuTile code.
 ///
 /// Looks at the whole project that a path belongs to, so that a kernel tuned in another file is
-/// known, and prints what it finds below the paths given. Nothing is run or imported. Exits with 0
-/// if there is nothing worse than hints, with 1 if there is, with 2 if it could not look at everything.
+/// known, and prints what it finds below the paths given. Nothing is run or imported, unless
+/// --compile is given. Exits with 0 if there is nothing worse than hints, with 1 if there is, with 2 if
+/// it could not look at everything.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Python files, folders to search for them, or - for standard input.
@@ -74,6 +76,15 @@ pub(crate) struct CheckArgs {
     #[arg(long, requires = "baseline")]
     write_baseline: bool,
 
+    /// Compile the kernels, withdraw what compiled code refutes and add what it shows. That runs code of
+    /// the project, which must be trusted; no GPU is needed.
+    #[arg(long, conflicts_with_all = ["fix", "diff"])]
+    compile: bool,
+
+    /// With --compile: run the code that the kernels need, without asking.
+    #[arg(long, requires = "compile")]
+    trust: bool,
+
     /// Look again whenever a file changes, until interrupted.
     #[arg(long, conflicts_with_all = ["fix", "diff", "write_baseline"])]
     watch: bool,
@@ -106,6 +117,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         .unwrap_or_default()
     {
         tracing::warn!("{problem}");
+    }
+    if args.compile {
+        compiled::prepare(args.trust, &files)?;
     }
     let code = look(args, &files)?;
     tell(&files.unread)?;
@@ -150,7 +164,7 @@ fn look(args: &CheckArgs, files: &Files) -> anyhow::Result<ExitCode> {
     if args.watch {
         return watch::run(args, files);
     }
-    let checked = check(found)?;
+    let checked = check(found, args.compile)?;
     if args.write_baseline {
         let path = args.baseline.as_deref().unwrap_or(Path::new(""));
         baseline::write(path, &checked)?;
@@ -183,6 +197,9 @@ impl CheckArgs {
         add("rules.select", &self.select);
         add("rules.ignore", &self.ignore);
         add("archs", &self.arch);
+        if self.compile {
+            add("compile.archs", &self.arch);
+        }
         add("cuda-tile", self.cuda_tile.as_slice());
         settings
     }
@@ -216,11 +233,11 @@ fn from_stdin(args: &CheckArgs, settings: &SettingsArgs) -> anyhow::Result<Found
     })
 }
 
-/// Checks files on all cores; the result is in their order, those with findings only.
+/// Checks files on all cores, against compiled code if asked to; the result is in their order, those with findings only.
 ///
 /// # Errors
-/// A rule panicked: what was not looked at must not pass for clean.
-fn check(found: &[Found]) -> anyhow::Result<Vec<Checked>> {
+/// A rule panicked, or nothing can be compiled: what was not looked at must not pass for clean.
+fn check(found: &[Found], compile: bool) -> anyhow::Result<Vec<Checked>> {
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism()
         .map_or(1, usize::from)
@@ -231,16 +248,20 @@ fn check(found: &[Found]) -> anyhow::Result<Vec<Checked>> {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(file) = found.get(number) else {
-                    return out;
+                    return anyhow::Ok(out);
                 };
-                out.extend(Checked::of(file).map(|checked| (number, checked)));
+                let checked = match compile {
+                    true => compiled::check(file)?,
+                    false => Checked::of(file),
+                };
+                out.extend(checked.map(|checked| (number, checked)));
             }
         };
         let running: Vec<_> = (0..workers).map(|_| threads.spawn(work)).collect();
         let mut checked: Vec<(usize, Checked)> = Vec::new();
         for thread in running {
             let part = thread.join();
-            checked.extend(part.map_err(|_| anyhow!("a rule failed, see above"))?);
+            checked.extend(part.map_err(|_| anyhow!("a rule failed, see above"))??);
         }
         Ok::<_, anyhow::Error>(checked)
     })?;

@@ -46,7 +46,7 @@ fn look(args: &CheckArgs, files: &Files) -> anyhow::Result<()> {
         // Clears the screen and what was scrolled out of it.
         io::stdout().write_all(b"\x1b[2J\x1b[3J\x1b[H")?;
     }
-    let checked = without_baseline(args, check(&files.found)?)?;
+    let checked = without_baseline(args, check(&files.found, args.compile)?)?;
     print(args.format, &checked)?;
     Ok(tell(&files.unread)?)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::Difference;
 use tileperf_analysis::views::compiled::lens;
-use tileperf_engine::{Compared, CompiledRow, DocId, Engine};
+use tileperf_engine::{Compared, CompiledRow, DocId, Engine, Order, Signatures};
 use tileperf_proc::CancelToken;
 
 use super::super::compile_text;
@@ -53,8 +53,12 @@ pub(super) fn show(out: &mut impl Write, engine: &Engine, root: &Path) -> io::Re
         let text = engine.source_text(&doc);
         let mut rows: Vec<CompiledRow> = Vec::new();
         let wanted = |name: &str| name == kernel;
-        let compiled =
-            engine.compile_now(&doc, &wanted, &ARCHS, &cancel, &mut |row| rows.push(row));
+        let order = Order {
+            wanted: &wanted,
+            archs: &ARCHS,
+            signatures: &Signatures::Best,
+        };
+        let compiled = engine.compile_now(&doc, &order, &cancel, &mut |row| rows.push(row));
         if let Err(why) = compiled {
             return writeln!(out, "Nothing is compiled: {why}.\n");
         }

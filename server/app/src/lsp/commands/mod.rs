@@ -1,5 +1,5 @@
 //! The commands of `workspace/executeCommand`, one file each: a check of the whole workspace, the doctor,
-//! the compiler's installation, and the experiment loop's verbs.
+//! the compiler's installation, which signature of a kernel is shown, and the experiment loop's verbs.
 //!
 //! A command that runs the project's code starts `tileperf perf VERB` as a child and answers at once;
 //! what becomes of it shows through the journal, as for a run that was started in a terminal. The
@@ -18,6 +18,7 @@ mod report;
 mod resume;
 mod run_iteration;
 mod setup;
+mod signatures;
 mod status;
 mod stop;
 mod subject;
@@ -45,10 +46,12 @@ pub(super) use child::Children;
 pub(super) use install_toolchain::offer_help;
 
 /// Every command, as `initialize` lists them.
-pub(super) const NAMES: [&str; 14] = [
+pub(super) const NAMES: [&str; 16] = [
     "tileperf.checkWorkspace",
     "tileperf.doctor",
     "tileperf.installToolchain",
+    "tileperf.signatures",
+    super::session::SHOW_SIGNATURE,
     super::session::RUN_ITERATION,
     "tileperf.perf.setup",
     "tileperf.perf.baseline",
@@ -85,6 +88,11 @@ struct Argument {
     /// The iteration to undo.
     iteration: Option<u32>,
     form: Form,
+    /// Which of the kernels of that name in the file.
+    ordinal: u32,
+    /// A signature of the kernel, and its place among them, from 1.
+    signature: Option<String>,
+    number: usize,
 }
 
 /// The form of a report.
@@ -200,6 +208,8 @@ pub(super) async fn run(desk: Desk, command: &str, arguments: Vec<Value>) -> Res
         "tileperf.checkWorkspace" => check_workspace::run(desk).await,
         "tileperf.doctor" => return value(doctor::run(desk).await?),
         "tileperf.installToolchain" => install_toolchain::run(desk).await,
+        "tileperf.signatures" => return value(signatures::list(desk, argument).await?),
+        super::session::SHOW_SIGNATURE => signatures::show(desk, argument).await,
         "tileperf.perf.setup" => setup::run(desk, argument).await,
         "tileperf.perf.baseline" => baseline::run(desk, argument).await,
         "tileperf.perf.status" => status::run(desk, argument).await,

@@ -7,17 +7,19 @@ use tower_lsp::ls_types::{CodeLens, CodeLensParams, Command};
 
 use crate::lsp::about::About;
 use crate::lsp::server::Server;
-use crate::lsp::session::{RUN_ITERATION, SHOW_USES};
+use crate::lsp::session::{CHOOSE_SIGNATURE, RUN_ITERATION, SHOW_USES};
 
 /// What a client can do with a click.
 #[derive(Debug, Clone, Copy)]
 struct Clicks {
     shows_uses: bool,
     runs_iterations: bool,
+    chooses_signatures: bool,
 }
 
 /// The lenses of each kernel of a document: what is known of it, and for a client that has the
-/// command, the one that starts a run.
+/// commands, the one that starts a run, and where it can be compiled for several signatures, the one
+/// that chooses.
 pub(in crate::lsp) async fn handle(
     server: &Server,
     params: CodeLensParams,
@@ -26,6 +28,7 @@ pub(in crate::lsp) async fn handle(
     let clicks = Clicks {
         shows_uses: session.is_some_and(|session| session.shows_uses),
         runs_iterations: session.is_some_and(|session| session.runs_iterations),
+        chooses_signatures: session.is_some_and(|session| session.chooses_signatures),
     };
     let uri = params.text_document.uri;
     let name = uri.clone();
@@ -58,10 +61,17 @@ fn code_lenses(about: &About, lens: Lens, clicks: Clicks, uri: &str) -> Vec<Code
         let argument = json!({"uri": uri, "kernel": lens.kernel});
         Command::new(lens.action, RUN_ITERATION.into(), Some(vec![argument]))
     });
+    let several = clicks.chooses_signatures && lens.signatures > 1;
+    let choose = several.then(|| {
+        let title = format!("{} signatures", lens.signatures);
+        let argument = json!({"uri": uri, "position": range.start});
+        Command::new(title, CHOOSE_SIGNATURE.into(), Some(vec![argument]))
+    });
     let code_lens = |command| CodeLens {
         range,
         command: Some(command),
         data: None,
     };
-    std::iter::once(facts).chain(run).map(code_lens).collect()
+    let all = std::iter::once(facts).chain(run).chain(choose);
+    all.map(code_lens).collect()
 }

@@ -1,8 +1,9 @@
 //! `textDocument/codeAction`: putting right what a rule found, or silencing it; what may make a kernel
-//! faster.
+//! faster; showing its compiled code for another signature.
 
 mod findings;
 mod playbook;
+mod signatures;
 
 use tileperf_analysis::rewrite::TextEdit;
 use tileperf_syntax::Text;
@@ -21,6 +22,10 @@ pub(in crate::lsp) const FIX_ALL: &str = "source.fixAll.tileperf";
 /// The kind of what the playbook offers; below it each optimization has its own.
 pub(in crate::lsp) const PLAYBOOK: &str = "refactor.rewrite.cutile";
 
+/// The kind of the actions that show compiled code for another signature. It is nothing of the
+/// protocol's: they change no text.
+pub(in crate::lsp) const SIGNATURE: &str = "tileperf.signature";
+
 /// Actions in a range.
 pub(in crate::lsp) async fn handle(
     server: &Server,
@@ -31,6 +36,7 @@ pub(in crate::lsp) async fn handle(
         versioned: session.as_ref().is_some_and(|s| s.versioned_edits),
         annotated: session.as_ref().is_some_and(|s| s.annotated_edits),
     };
+    let chooses = session.as_ref().is_some_and(|s| s.chooses_signatures);
     let wanted = Wanted(params.context.only.clone());
     let uri = params.text_document.uri.clone();
     let range = params.range;
@@ -38,7 +44,11 @@ pub(in crate::lsp) async fn handle(
     let found = (server.about(
         &uri,
         |surfaces| surfaces.diagnostics,
-        move |about| findings::within(about, &of, range, edits, &only),
+        move |about| {
+            let mut found = findings::within(about, &of, range, edits, &only);
+            found.extend(signatures::within(about, &of, range, chooses, &only));
+            found
+        },
     ))
     .await?;
     let (of, only) = (uri.clone(), wanted);

@@ -1,0 +1,132 @@
+//! `tileperf compile --space`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tileperf_tests::project::Project;
+
+use super::command::{compile, rows};
+use super::python;
+
+/// A search over tiles and over hints of which one does nothing on sm_90 for this kernel.
+const TUNED: &str = "\
+from types import SimpleNamespace
+
+import cuda.tile as ct
+from cuda.tile.tune import exhaustive_search
+
+
+@ct.kernel
+def double(x, out, TILE: ct.Constant[int]):
+    i, j = ct.bid(0), ct.bid(1)
+    tile = ct.load(x, index=(i, j), shape=(TILE, TILE))
+    ct.store(out, index=(i, j), tile=tile * 2)
+
+
+@ct.kernel
+def plain(x):
+    ct.store(x, (ct.bid(0), 0), ct.load(x, (ct.bid(0), 0), (16, 16)))
+
+
+def configs():
+    for tile in (32, 64, 48):
+        for occupancy in (1, 2):
+            yield SimpleNamespace(tile=tile, occupancy=occupancy)
+
+
+def tuned(x, out, stream):
+    def args(cfg):
+        return (x, out, cfg.tile)
+
+    return exhaustive_search(
+        list(configs()),
+        stream,
+        lambda cfg: (x.shape[0] // cfg.tile, x.shape[1] // cfg.tile),
+        double,
+        args,
+        lambda cfg: {'occupancy': cfg.occupancy},
+    )
+";
+
+fn project() -> Project {
+    let project = Project::empty();
+    project.write("tuned.py", TUNED);
+    project
+}
+
+#[test]
+fn each_configuration_is_compiled() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    let args = ["tuned.py", "--trust", "--space", "--format", "json"];
+    let output = compile(&project, &args);
+    assert!(output.status.success(), "{output:?}");
+    let rows = rows(&output);
+    let mut codes: BTreeMap<(i64, i64), &Value> = BTreeMap::new();
+    for row in &rows {
+        assert_eq!(row["kernel"], "double");
+        let field = |name: &str| row["config"][name].as_i64().unwrap();
+        codes.insert((field("tile"), field("occupancy")), row);
+    }
+    let configs: Vec<(i64, i64)> = codes.keys().copied().collect();
+    assert_eq!(
+        configs,
+        [(32, 1), (32, 2), (48, 1), (48, 2), (64, 1), (64, 2)]
+    );
+    // No tile has 48 rows: the compiler's own words.
+    let why = codes[&(48, 1)]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("power of two"), "{why}");
+    for tile in [32, 64] {
+        let signature = codes[&(tile, 1)]["signature"].as_str().unwrap();
+        assert!(signature.ends_with(&format!("TILE: {tile}")), "{signature}");
+        assert!(codes[&(tile, 1)]["registers"].as_u64().unwrap() > 0);
+    }
+    assert_ne!(codes[&(32, 1)]["code_hash"], codes[&(64, 1)]["code_hash"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("double on sm_90: 6 of 6 configurations compiled"),
+        "{said}"
+    );
+
+    // In a table: which are alike, and what does nothing.
+    let output = compile(&project, &args[..3]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let heads = [
+        "tile",
+        "occupancy",
+        "registers",
+        "CTAs/SM",
+        "6 configurations",
+    ];
+    assert!(heads.iter().all(|head| text.contains(head)), "{text}");
+    let same = |tile| codes[&(tile, 1)]["code_hash"] == codes[&(tile, 2)]["code_hash"];
+    assert_eq!(text.contains("same code as 1"), same(32), "{text}");
+    let inert = json!(same(32) && same(64));
+    assert_eq!(
+        json!(text.contains("occupancy does nothing")),
+        inert,
+        "{text}"
+    );
+}
+
+#[test]
+fn only_so_many_are_compiled() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    let output = compile(&project, &["tuned.py", "--trust", "--space", "--most", "1"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("1 configuration, 5 more not compiled (--most)"),
+        "{text}"
+    );
+    // A kernel that no search tunes has none.
+    let args = ["tuned.py", "--trust", "--space", "--kernel", "plain"];
+    let output = compile(&project, &args);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no search tunes"), "{said}");
+}
