@@ -35,6 +35,7 @@ macro_rules! optimizations {
 }
 
 optimizations! {
+    c_autotune,
     d_tfloat32_operands,
     e_latency_hints,
     f_no_tma_stores,

@@ -11,7 +11,8 @@ pub enum Proof {
     Proven(String),
     /// It does not. Why, in words.
     Refuted(String),
-    /// Not compiled, or one of the two does not compile for reasons of its own.
+    /// Not compiled, one of the two does not compile for reasons of its own, or compiled code has
+    /// nothing to say of it.
     Unknown,
 }
 
@@ -19,6 +20,9 @@ pub enum Proof {
 /// architecture.
 #[must_use]
 pub fn present(action: &Action, before: &CompiledFacts, after: &CompiledFacts) -> Proof {
+    if action.effects.is_empty() {
+        return Proof::Unknown;
+    }
     let words = match difference(before, after) {
         Difference::Unknown => return Proof::Unknown,
         Difference::Same => return Proof::Refuted("the machine code stays the same".to_owned()),
