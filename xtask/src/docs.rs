@@ -18,8 +18,9 @@ pub(crate) struct DocsArgs {
 }
 
 /// The files that are generated, or have generated parts.
-pub(crate) const GENERATED: [&str; 5] = [
+pub(crate) const GENERATED: [&str; 6] = [
     "docs/knobs.md",
+    "docs/playbook.md",
     "docs/rules.md",
     "docs/settings.md",
     "docs/troubleshooting.md",

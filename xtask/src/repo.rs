@@ -18,12 +18,15 @@ pub(crate) struct Repo {
 }
 
 impl Repo {
-    /// The clone that this program was built from.
+    /// The clone that cargo runs this program for; without cargo, the one that it was built from: clones
+    /// that share a target folder share the program.
     ///
     /// # Errors
     /// The clone was moved, or there is no home folder to keep a cache in.
     pub(crate) fn find() -> anyhow::Result<Self> {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let here = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let here = here.as_path();
         let root = here.parent().unwrap_or(here).to_owned();
         if !root.join("Cargo.toml").is_file() {
             bail!("the clone is no longer in {}: build again", root.display());

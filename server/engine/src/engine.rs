@@ -22,6 +22,7 @@ use crate::index::{self, Index, Scope};
 use crate::links::Links;
 use crate::modules;
 use crate::parses::ParseCache;
+use crate::playbook::Proofs;
 use crate::runs::{self, Runs};
 use crate::settings::{Layer, Settings, SettingsProblem, load};
 use crate::watch::Watcher;
@@ -56,6 +57,7 @@ pub(crate) struct Shared {
     pub(crate) checks: Mutex<CheckCache>,
     pub(crate) runs: Runs,
     pub(crate) compiled: Compiled,
+    pub(crate) proofs: Proofs,
     awake: AtomicBool,
     /// The whole workspace was checked on demand.
     pub(crate) whole: AtomicBool,
@@ -104,6 +106,7 @@ impl Engine {
             checks: Mutex::default(),
             runs: Runs::default(),
             compiled: Compiled::default(),
+            proofs: Proofs::default(),
             awake: AtomicBool::new(false),
             whole: AtomicBool::new(false),
             indexing: Mutex::new(None),
@@ -232,7 +235,7 @@ impl Engine {
     /// Opens a document. The first one that mentions cuTile wakes the engine.
     pub fn open(&self, id: DocId, version: i32, text: String) {
         let wakes = index::mentions_cutile(text.as_bytes());
-        let package = self.package_of(&id);
+        let package = self.shared.package_of(&id);
         self.shared
             .docs
             .insert(id, Arc::new(Document::new(version, text, package)));
@@ -464,19 +467,20 @@ impl Engine {
     fn scope(&self) -> Scope {
         Scope::new(self.shared.roots(), &self.settings().index)
     }
+}
 
-    fn package_of(&self, id: &DocId) -> SmolStr {
+impl Shared {
+    /// The package that relative imports in a document start from.
+    pub(crate) fn package_of(&self, id: &DocId) -> SmolStr {
         let Some(path) = id.path() else {
             return SmolStr::default();
         };
-        modules::names(&path, &self.shared.roots(), &|dir: &Path| {
+        modules::names(&path, &self.roots(), &|dir: &Path| {
             dir.join("__init__.py").is_file()
         })
         .package
     }
-}
 
-impl Shared {
     /// Marks everything derived as out of date, what depends on the set of files included.
     fn touch_index(&self) {
         self.index_generation.fetch_add(1, Ordering::AcqRel);

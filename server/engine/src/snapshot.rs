@@ -41,6 +41,15 @@ impl<'s> Snapshot<'s> {
         }
     }
 
+    /// The same with another text of one document.
+    pub(crate) fn with(self, doc: &DocId, text: Text, parsed: Arc<ParsedFile>) -> Self {
+        let mut edited = self;
+        if let Some(at) = edited.numbers.get(doc) {
+            edited.files[*at as usize] = OnceCell::from((text, parsed));
+        }
+        edited
+    }
+
     /// Greater for one that was taken after a change.
     pub(crate) fn serial(&self) -> u64 {
         self.serial

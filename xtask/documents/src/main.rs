@@ -15,6 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let package = std::fs::read_to_string(here.join("../../package.json"))?;
     let documents = json!({
         "docs/knobs.md": tileperf_analysis::knobs::markdown(),
+        "docs/playbook.md": tileperf_analysis::playbook::markdown(),
         "docs/rules.md": tileperf_analysis::rules::markdown(),
         "docs/troubleshooting.md": tileperf_compiler::doctor::symptoms::markdown(),
         "docs/settings.md": tileperf_engine::settings::markdown(),

@@ -229,7 +229,7 @@ impl Ty {
     }
 
     /// As an extent of a shape.
-    pub(super) fn extent(&self) -> Extent {
+    pub(crate) fn extent(&self) -> Extent {
         match self {
             Ty::Const(Const::Int(value)) => Extent::Int(*value),
             Ty::Const(Const::Name(name)) => Extent::Name(name.clone()),

@@ -92,9 +92,9 @@ pub(super) static AREA: Area = Area {
         .range("1 (light) to 10 (heavy), constant, or None for the compiler's choice")
         .default("None")
         .caveat(
-            "It matters for loads in loops, and several values often give one program: in a copy \
-             loop 5 is the same as 10 and the default is that of 2, in a matmul loop that of 5. \
-             Loads outside loops, gathers and stores compiled alike for every value tried",
+            "It matters for loads, gathers and TMA stores in loops, and several values often give one \
+             program: in a copy loop 5 is the same as 10 and the default is that of 2, in a matmul \
+             loop that of 5. Accesses outside loops and scatters compiled alike for every value tried",
         )
         .measured(),
         keyword(

@@ -36,6 +36,11 @@ impl Action {
             variant => format!("{} {variant}", self.optimization.id),
         }
     }
+
+    /// Whether compiled code can say anything of it.
+    pub fn shows_in_code(&self) -> bool {
+        !self.effects.is_empty()
+    }
 }
 
 /// What an action is about.

@@ -8,7 +8,7 @@ use crate::body::{ApiCall, Device};
 use crate::classify::Class;
 use crate::model::{Candidate, FileModel, Kernel, Launch};
 use crate::rewrite::Edits;
-use crate::rules::{FileContext, InItem, KernelUses};
+use crate::rules::{DeviceContext, FileContext, InItem, KernelUses};
 
 /// A kernel as optimizations see it. Places of its expressions, and of the edits that are made of it,
 /// are relative to its item.
@@ -59,6 +59,15 @@ impl<'a> KernelContext<'a> {
     /// A change of its item.
     pub fn edits(&self) -> Edits<'a> {
         Edits::new(self.text())
+    }
+
+    /// Its code as rules see it.
+    pub fn as_device(&self) -> DeviceContext<'a> {
+        DeviceContext {
+            device: self.device,
+            text: self.text(),
+            target: self.file.target,
+        }
     }
 
     /// The calls of these functions of cuTile's, in source order, without those whose arguments are

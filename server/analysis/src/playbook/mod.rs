@@ -35,9 +35,12 @@ macro_rules! optimizations {
 }
 
 optimizations! {
+    a_block_access,
     c_autotune,
     d_tfloat32_operands,
     e_latency_hints,
     f_no_tma_stores,
     h_cheaper_math,
+    i_block_swizzle,
+    p_masked_gather,
 }

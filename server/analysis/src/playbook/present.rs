@@ -7,8 +7,8 @@ use crate::compiled::{CompiledFacts, Difference, Kind, Outcome, difference};
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case", tag = "proof", content = "words")]
 pub enum Proof {
-    /// It does what it is for. What has changed, in words.
-    Proven(String),
+    /// It does what it is for. What has changed, the most telling first; never empty.
+    Proven(Vec<String>),
     /// It does not. Why, in words.
     Refuted(String),
     /// Not compiled, one of the two does not compile for reasons of its own, or compiled code has
@@ -20,7 +20,7 @@ pub enum Proof {
 /// architecture.
 #[must_use]
 pub fn present(action: &Action, before: &CompiledFacts, after: &CompiledFacts) -> Proof {
-    if action.effects.is_empty() {
+    if !action.shows_in_code() {
         return Proof::Unknown;
     }
     let words = match difference(before, after) {
@@ -39,7 +39,7 @@ pub fn present(action: &Action, before: &CompiledFacts, after: &CompiledFacts) -
             return Proof::Refuted(what.to_owned());
         }
     }
-    Proof::Proven(words.join("; "))
+    Proof::Proven(words)
 }
 
 fn tma(facts: &CompiledFacts) -> u32 {

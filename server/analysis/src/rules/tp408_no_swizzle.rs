@@ -62,9 +62,20 @@ struct Operand {
 }
 
 fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
-    if !device.is_kernel {
-        return;
+    if device.is_kernel && in_plain_order(device) {
+        out.push(
+            device.def.name.span,
+            format!(
+                "`{}` takes the tiles of its result in plain order; grouping the blocks shares operands \
+                 in L2 (playbook I)",
+                device.def.name.name
+            ),
+        );
     }
+}
+
+/// Whether the blocks of a matrix product take the tiles of its result one row after the other.
+pub(crate) fn in_plain_order(device: &DeviceContext<'_>) -> bool {
     let mut multiplies = false;
     let mut operands: Vec<Operand> = Vec::new();
     device.walk(&mut |expr, place| {
@@ -77,20 +88,8 @@ fn check(device: &DeviceContext<'_>, out: &mut Findings<'_>) {
         }
         operands.extend(operand(device, expr, place));
     });
-    if multiplies
-        && operands
-            .iter()
-            .any(|a| operands.iter().any(|b| crosses(a, b)))
-    {
-        out.push(
-            device.def.name.span,
-            format!(
-                "`{}` takes the tiles of its result in plain order; grouping the blocks shares operands \
-                 in L2 (playbook I)",
-                device.def.name.name
-            ),
-        );
-    }
+    let crossing = |a| operands.iter().any(|b| crosses(a, b));
+    multiplies && operands.iter().any(crossing)
 }
 
 /// A load that moves with the loop around it, and the blocks' indices in it.

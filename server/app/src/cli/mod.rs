@@ -4,6 +4,8 @@
 //! returns the process's exit code. A reader that stops early (`tileperf facts . | head`) ends the
 //! program quietly.
 
+mod actions;
+mod apply;
 mod check;
 mod compile;
 mod compile_text;
@@ -11,6 +13,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod edited;
 mod explain;
 mod facts;
 mod facts_text;
@@ -47,6 +50,8 @@ enum Command {
     Facts(facts::FactsArgs),
     Check(check::CheckArgs),
     Compile(compile::CompileArgs),
+    Actions(actions::ActionsArgs),
+    Apply(apply::ApplyArgs),
     Explain(explain::ExplainArgs),
     Doctor(doctor::DoctorArgs),
     Toolchain(toolchain::ToolchainArgs),
@@ -99,6 +104,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Facts(args) => facts::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Actions(args) => actions::run(&args),
+        Command::Apply(args) => apply::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Toolchain(args) => toolchain::run(&args),

@@ -88,6 +88,7 @@ fn capabilities(session: &Session) -> ServerCapabilities {
             code_action_kinds: Some(vec![
                 CodeActionKind::QUICKFIX,
                 CodeActionKind::new(requests::code_action::FIX_ALL),
+                CodeActionKind::new(requests::code_action::PLAYBOOK),
             ]),
             ..CodeActionOptions::default()
         })),

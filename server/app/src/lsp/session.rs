@@ -22,6 +22,8 @@ pub(super) struct Session {
     pub(super) encoding: Encoding,
     /// The client takes edits that say for which version of a document they are.
     pub(super) versioned_edits: bool,
+    /// The client shows what an edit is for, and asks before it makes one that needs a look.
+    pub(super) annotated_edits: bool,
     /// The client asks for diagnostics; else they are pushed. Never both.
     pub(super) pulls_diagnostics: bool,
     /// An outline may have entries below entries.
@@ -67,6 +69,9 @@ impl Session {
                 .and_then(|workspace| workspace.workspace_edit.as_ref())
                 .and_then(|edit| edit.document_changes)
                 .unwrap_or(false),
+            annotated_edits: workspace
+                .and_then(|workspace| workspace.workspace_edit.as_ref())
+                .is_some_and(|edit| edit.change_annotation_support.is_some()),
             pulls_diagnostics: document.is_some_and(|document| document.diagnostic.is_some()),
             nested_symbols: document
                 .and_then(|document| document.document_symbol.as_ref())

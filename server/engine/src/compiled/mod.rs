@@ -9,6 +9,7 @@
 //! Nothing is compiled before the workspace is trusted, and while a benchmark takes samples.
 
 mod anchor;
+mod attempt;
 mod cached;
 mod compare;
 mod frontend;
@@ -129,7 +130,13 @@ impl Engine {
 
 impl Shared {
     /// As [`Engine::compile_archs`].
-    fn compile_archs(&self) -> Vec<Arch> {
+    pub(crate) fn compile_archs(&self) -> Vec<Arch> {
         self.settings.read().compile.archs.clone()
+    }
+
+    /// Whether anything is compiled or waits for it.
+    pub(crate) fn is_compiling(&self) -> bool {
+        let (running, waiting) = self.compiled.queue.state();
+        !running.is_empty() || waiting > 0
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tileperf_analysis::model::{Candidate, Kernel, SpaceRef};
 use tileperf_analysis::rules::{FileContext, KernelFacts, KernelUses, Links, SpaceFacts};
 
+use crate::Engine;
 use crate::counts::Evaluating;
 use crate::snapshot::Snapshot;
 use crate::view::FileView;
-use crate::{Engine, UseKind};
 
 /// The links of one file, followed when a rule asks.
 pub(super) struct Linking<'e> {
@@ -73,16 +73,6 @@ impl Links for Linking<'_> {
     }
 
     fn uses(&self, kernel: usize) -> KernelUses {
-        let links = self.engine.shared.links();
-        let mut uses = KernelUses::default();
-        for used in (links.uses.get(&(self.file.doc.clone(), kernel)).into_iter()).flatten() {
-            match used.kind {
-                UseKind::Launch(_) => uses.launches += 1,
-                UseKind::Search(_) => uses.searches += 1,
-                UseKind::Hints(_) => uses.remade += 1,
-                UseKind::Registration { .. } => {}
-            }
-        }
-        uses
+        self.engine.shared.kernel_uses(&self.file.doc, kernel)
     }
 }

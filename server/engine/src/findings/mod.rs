@@ -252,14 +252,7 @@ impl Engine {
 
     /// What kernels are judged for.
     pub fn target(&self) -> Arc<Target> {
-        let settings = self.settings();
-        Arc::new(Target {
-            cuda_tile: settings.cuda_tile.or(*self.shared.compiled.version.read()),
-            archs: (settings.evaluated_archs().iter())
-                .map(|n| n.arch)
-                .collect(),
-            ..Target::default()
-        })
+        self.shared.target()
     }
 
     /// Findings of the rules that the settings choose, as severe as the settings say.
@@ -278,6 +271,18 @@ impl Engine {
 }
 
 impl Shared {
+    /// As [`Engine::target`].
+    pub(crate) fn target(&self) -> Arc<Target> {
+        let settings = self.settings.read();
+        Arc::new(Target {
+            cuda_tile: settings.cuda_tile.or(*self.compiled.version.read()),
+            archs: (settings.evaluated_archs().iter())
+                .map(|n| n.arch)
+                .collect(),
+            ..Target::default()
+        })
+    }
+
     /// A file and what the rules about it alone find.
     pub(crate) fn view(&self, doc: &DocId, target: &Arc<Target>) -> Option<View> {
         if let Some(open) = self.docs.get(doc).map(|d| Arc::clone(&d)) {

@@ -99,6 +99,8 @@ pub struct Surfaces {
     pub inlay_hints: bool,
     /// What the rules find.
     pub diagnostics: bool,
+    /// What may make a kernel faster.
+    pub playbook: bool,
 }
 
 /// Switches of single inlay hints, below [`Surfaces::inlay_hints`].

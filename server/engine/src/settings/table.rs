@@ -272,6 +272,16 @@ pub static TABLE: &[Setting] = &[
         apply: into!(Flag, surfaces.diagnostics),
     },
     Setting {
+        key: "playbook.enable",
+        kind: Kind::Flag,
+        scope: Scope::Anywhere,
+        default: on,
+        doc: "Offer the playbook's optimizations as code actions on a kernel. `tileperf actions` \
+              lists them whatever this says.",
+        example: "playbook.enable = false",
+        apply: into!(Flag, surfaces.playbook),
+    },
+    Setting {
         key: "rules.select",
         kind: Kind::Rules,
         scope: Scope::Anywhere,

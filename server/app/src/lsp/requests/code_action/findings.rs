@@ -1,58 +1,47 @@
-//! `textDocument/codeAction`: putting right what a rule found, or silencing it.
+//! Actions for what the rules find: their fixes, and silence.
 
 use std::sync::Arc;
 
 use tileperf_analysis::rewrite::TextEdit;
 use tileperf_analysis::rules::{self, Finding, Fix, Safety, suppress};
 use tileperf_engine::CheckedFile;
-use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
-    self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
-    Diagnostic, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, TextDocumentEdit,
-    Uri, WorkspaceEdit,
+    self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Diagnostic, Uri,
+    WorkspaceEdit,
 };
 
+use super::{Editing, FIX_ALL, Wanted};
 use crate::lsp::about::About;
 use crate::lsp::diagnostics;
-use crate::lsp::server::Server;
-
-/// The kind of the action that corrects everything that can be corrected unseen.
-pub(in crate::lsp) const FIX_ALL: &str = "source.fixAll.tileperf";
 
 /// Actions for the findings in a range.
-pub(in crate::lsp) async fn handle(
-    server: &Server,
-    params: CodeActionParams,
-) -> Result<Option<CodeActionResponse>> {
-    let versioned = server.session().is_some_and(|s| s.versioned_edits);
-    let uri = params.text_document.uri.clone();
-    let found = server
-        .about(
-            &uri,
-            |surfaces| surfaces.diagnostics,
-            move |about| {
-                let checked = about.engine.findings(&about.id)?;
-                let actions = Actions {
-                    about,
-                    uri: &params.text_document.uri,
-                    checked: &checked,
-                    versioned,
-                    only: params.context.only.as_deref(),
-                    out: Vec::new(),
-                };
-                Some(actions.within(params.range))
-            },
-        )
-        .await?;
-    Ok(found.flatten())
+pub(super) fn within(
+    about: &About,
+    uri: &Uri,
+    range: ls_types::Range,
+    editing: Editing,
+    only: &Wanted,
+) -> CodeActionResponse {
+    let Some(checked) = about.engine.findings(&about.id) else {
+        return Vec::new();
+    };
+    let actions = Actions {
+        about,
+        uri,
+        checked: &checked,
+        editing,
+        only,
+        out: Vec::new(),
+    };
+    actions.within(range)
 }
 
 struct Actions<'a> {
     about: &'a About,
     uri: &'a Uri,
     checked: &'a CheckedFile,
-    versioned: bool,
-    only: Option<&'a [CodeActionKind]>,
+    editing: Editing,
+    only: &'a Wanted,
     out: CodeActionResponse,
 }
 
@@ -60,7 +49,7 @@ impl Actions<'_> {
     fn within(mut self, range: ls_types::Range) -> CodeActionResponse {
         let wanted = self.about.convert.span(&self.checked.text, range);
         let here = |f: &&Arc<Finding>| f.span.start <= wanted.end && wanted.start <= f.span.end;
-        if self.wants(CodeActionKind::QUICKFIX.as_str()) {
+        if self.only.has(CodeActionKind::QUICKFIX.as_str()) {
             for finding in self.checked.findings.iter().filter(here) {
                 self.fixes(finding);
                 self.fix_all_of(finding);
@@ -68,20 +57,10 @@ impl Actions<'_> {
             }
         }
         // Not about this place: only for who names it.
-        if self.only.is_some() && self.wants(FIX_ALL) {
+        if self.only.is_some() && self.only.has(FIX_ALL) {
             self.fix_all();
         }
         self.out
-    }
-
-    /// Whether the client asked for this kind: it named it, one above it, or none.
-    fn wants(&self, kind: &str) -> bool {
-        self.only.is_none_or(|only| {
-            only.iter().any(|wanted| {
-                let rest = kind.strip_prefix(wanted.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        })
     }
 
     fn fixes(&mut self, finding: &Finding) {
@@ -173,27 +152,7 @@ impl Actions<'_> {
     }
 
     fn edit(&self, edits: &[TextEdit]) -> WorkspaceEdit {
-        let edit = |edit: &TextEdit| ls_types::TextEdit {
-            range: self.about.convert.range(&self.checked.text, edit.span),
-            new_text: edit.text.clone(),
-        };
-        let edits: Vec<ls_types::TextEdit> = edits.iter().map(edit).collect();
-        if !self.versioned {
-            return WorkspaceEdit {
-                changes: Some([(self.uri.clone(), edits)].into()),
-                ..WorkspaceEdit::default()
-            };
-        }
-        let change = TextDocumentEdit {
-            text_document: OptionalVersionedTextDocumentIdentifier {
-                uri: self.uri.clone(),
-                version: self.checked.version,
-            },
-            edits: edits.into_iter().map(OneOf::Left).collect(),
-        };
-        WorkspaceEdit {
-            document_changes: Some(DocumentChanges::Edits(vec![change])),
-            ..WorkspaceEdit::default()
-        }
+        let (text, version) = (&self.checked.text, self.checked.version);
+        (self.editing).change(self.about, self.uri, (text, version), edits, None)
     }
 }

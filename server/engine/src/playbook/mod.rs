@@ -1,0 +1,114 @@
+//! What may make a kernel faster, with what compiled code says of it.
+//!
+//! Asked, the engine answers from what is known. What is not known is found out in the background
+//! ([`Engine::prove_soon`]) or, on the command line, there and then ([`Engine::prove_now`]).
+
+mod proofs;
+
+use smol_str::SmolStr;
+use tileperf_analysis::arch::Arch;
+use tileperf_analysis::playbook::{Action, Proof};
+use tileperf_analysis::rewrite;
+use tileperf_compiler::CancelToken;
+use tileperf_syntax::{Span, Text};
+
+use crate::compiled::KernelKey;
+use crate::{DocId, Engine};
+pub(crate) use proofs::Proofs;
+
+/// A kernel and what may make it faster.
+#[derive(Debug, Clone)]
+pub struct KernelActions {
+    /// The editor's version of the file, if it is open.
+    pub version: Option<i32>,
+    /// The file's text.
+    pub text: Text,
+    /// The kernel's qualified name.
+    pub kernel: SmolStr,
+    /// 0 for the first kernel of that name in the file.
+    pub ordinal: u32,
+    /// The name at its definition.
+    pub name_span: Span,
+    /// The most promising first.
+    pub actions: Vec<Offered>,
+}
+
+/// An action with what is known of it.
+#[derive(Debug, Clone)]
+pub struct Offered {
+    /// The action.
+    pub action: Action,
+    /// What compiled code says, and of which architecture.
+    pub proof: Option<(Arch, Proof)>,
+}
+
+impl Engine {
+    /// What may make each kernel of a file faster, in source order.
+    pub fn actions(&self, doc: &DocId) -> Vec<KernelActions> {
+        let kernels = self.shared.file(doc).map_or(0, |f| f.model.kernels.len());
+        (0..kernels)
+            .filter_map(|n| self.actions_of(doc, n))
+            .collect()
+    }
+
+    /// What may make the kernel around a place faster: all of it, and what is about that place.
+    pub fn actions_at(&self, doc: &DocId, at: Span) -> Option<KernelActions> {
+        let file = self.shared.file(doc)?;
+        let around = |kernel: &tileperf_analysis::model::Kernel| {
+            let start = kernel.top.start.min(kernel.span.start);
+            start <= at.start && at.end <= kernel.span.end
+        };
+        let number = file.model.kernels.iter().position(around)?;
+        self.actions_of(doc, number)
+    }
+
+    fn actions_of(&self, doc: &DocId, number: usize) -> Option<KernelActions> {
+        let view = self.shared.view(doc, &self.target())?;
+        let kernel = view.model.kernels.get(number)?;
+        let text = view.text.as_str();
+        let uses = Some(self.shared.kernel_uses(doc, number));
+        let actions = (view.checked).actions_used(&view.parsed, text, &view.model, number, uses);
+        let key = KernelKey::new(doc, kernel);
+        let arch = self.compile_archs().first().copied();
+        let proofs = &self.shared.proofs;
+        let offered = actions.into_iter().map(|action| Offered {
+            proof: arch.and_then(|arch| Some((arch, proofs.known(&key, kernel, arch, &action)?))),
+            action,
+        });
+        Some(KernelActions {
+            version: self.text(doc).map(|(version, _)| version),
+            kernel: kernel.qualified.clone(),
+            ordinal: kernel.ordinal,
+            name_span: kernel.name_span,
+            actions: offered.collect(),
+            text: view.text,
+        })
+    }
+
+    /// Compiles a kernel with an action and without it.
+    ///
+    /// # Errors
+    /// Nothing can be compiled: no trust, no compiler, cancelled; or the kernel cannot be taken out of
+    /// its file.
+    pub fn prove_now(
+        &self,
+        doc: &DocId,
+        of: &KernelActions,
+        action: &Action,
+        arch: Arch,
+        cancel: &CancelToken,
+    ) -> Result<Proof, String> {
+        let key = KernelKey {
+            doc: doc.clone(),
+            qualified: of.kernel.clone(),
+            ordinal: of.ordinal,
+        };
+        self.shared
+            .prove(&key, of.text.as_str(), action, arch, cancel)
+    }
+}
+
+/// The text with an action done; nothing if it does not fit the text.
+pub(crate) fn applied(text: &str, action: &Action) -> Option<String> {
+    rewrite::apply(text, &action.edits).ok()
+}
