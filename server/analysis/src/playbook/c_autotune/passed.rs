@@ -27,7 +27,6 @@ impl Tuned<'_, '_> {
         scratches: &mut Vec<String>,
     ) -> Result<Vec<Argument>, Refused> {
         let site = self.site;
-        let own = site.text();
         let mut out: Vec<Argument> = Vec::new();
         let params = &self.kernel.params;
         for ((expr, param), is_array) in site.passed.iter().zip(params).zip(&self.arrays) {
@@ -37,25 +36,7 @@ impl Tuned<'_, '_> {
                 if !site.is_written() {
                     return Err("an array is made within a tuple of arguments that has a name");
                 }
-                // Made once, not for every trial.
-                let known = made.iter().find(|(_, value)| *value == text);
-                let name = known.map_or_else(
-                    || {
-                        let taken: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
-                        let taken = format!("{own} {}", taken.join(" "));
-                        let wanted = param.name.as_str();
-                        if fresh(&taken, wanted) == wanted {
-                            wanted.to_owned()
-                        } else {
-                            fresh(&taken, &format!("{wanted}_arg"))
-                        }
-                    },
-                    |(name, _)| name.clone(),
-                );
-                if known.is_none() {
-                    made.push((name.clone(), text));
-                }
-                (text, changed) = (name, true);
+                (text, changed) = (self.once(&param.name, text, made), true);
             }
             out.push(Argument {
                 trial: text.clone(),
@@ -67,6 +48,22 @@ impl Tuned<'_, '_> {
             self.scratch(*place, *copied, &mut out, scratches)?;
         }
         Ok(out)
+    }
+
+    /// The name of something that is made once, not for every trial.
+    fn once(&self, wanted: &str, value: String, made: &mut Vec<(String, String)>) -> String {
+        if let Some((name, _)) = made.iter().find(|(_, known)| *known == value) {
+            return name.clone();
+        }
+        let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        let taken = format!("{} {}", self.site.text(), names.join(" "));
+        let name = if fresh(&taken, wanted) == wanted {
+            wanted.to_owned()
+        } else {
+            fresh(&taken, &format!("{wanted}_arg"))
+        };
+        made.push((name.clone(), value));
+        name
     }
 
     /// Trials write to a buffer of their own.
@@ -82,20 +79,16 @@ impl Tuned<'_, '_> {
             return Err(UNSEEN);
         }
         let text = args.get(place).ok_or(UNSEEN)?.text.clone();
-        let stem: String = (text.chars())
-            .map(|c| {
-                if c.is_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '_'
-                }
-            })
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let parts: Vec<&str> = text
+            .split(|c| !is_part(c))
+            .filter(|p| !p.is_empty())
             .collect();
-        let stem = stem.trim_matches('_');
+        let stem = parts.join("_");
         let name = fresh(self.site.text(), &format!("{stem}_scratch"));
         let line = match copied {
             Copied::WithContents => format!("{name} = {text}.clone()"),
-            Copied::Room => format!("{name} = torch.empty_like({text})"),
+            Copied::Room => format!("{name} = {}.empty_like({text})", self.words.torch),
         };
         if !scratches.contains(&line) {
             scratches.push(line);
@@ -167,7 +160,7 @@ fn is_literal(expr: &Expr) -> bool {
     }
 }
 
-/// An output made like another array: its shape and dtype say nothing new.
+/// An output made like another argument: its shape and dtype say nothing new.
 fn is_like_another(site: &Site<'_>, expr: &Expr) -> bool {
     let Some(Meaning::Value(value)) = expr.name().map(|n| site.meaning(n)) else {
         return false;
@@ -176,5 +169,10 @@ fn is_like_another(site: &Site<'_>, expr: &Expr) -> bool {
         return false;
     };
     let like = |name: &SmolStr| name.ends_with("empty_like") || name.ends_with("zeros_like");
-    func.last_ident().is_some_and(|i| like(&i.name)) && args.len() == 1
+    let [only] = args.as_slice() else {
+        return false;
+    };
+    let is_passed = only.value.name().is_some()
+        && (site.passed.iter()).any(|other| other.name() == only.value.name());
+    func.last_ident().is_some_and(|i| like(&i.name)) && is_passed
 }

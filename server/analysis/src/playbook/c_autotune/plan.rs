@@ -18,6 +18,10 @@ use crate::playbook::KernelContext;
 use crate::rewrite::Edits;
 use crate::rewrite::autotune::{fresh, module_lines};
 use crate::rules::{is_test, multiplies};
+use crate::target::Version;
+
+/// The first version with `cuda.tile.tune.exhaustive_search`.
+const SEARCHES: Version = Version::new(1, 3, 0);
 
 /// A kernel that can be tuned.
 pub(super) struct Plan<'c, 'a> {
@@ -36,6 +40,9 @@ impl<'c, 'a> Plan<'c, 'a> {
         let file = at.file;
         if at.uses.searches > 0 || at.uses.remade > 0 {
             return Err("it is tuned or remade already");
+        }
+        if file.target.cuda_tile.is_some_and(|v| v < SEARCHES) {
+            return Err("the installed cuda-tile has no exhaustive_search");
         }
         if is_test(file) {
             return Err("its file holds tests or benchmarks");
@@ -74,6 +81,11 @@ impl<'c, 'a> Plan<'c, 'a> {
         sites.any(|site| self.effects.may_be_one(&self.params, site))
     }
 
+    fn works_in_place(&self) -> bool {
+        let in_place = |site| !self.effects.in_place(&self.params, site).is_empty();
+        self.sites.iter().any(in_place)
+    }
+
     pub(super) fn variant(&self) -> &'static str {
         if self.has_tiles() {
             "full"
@@ -102,6 +114,9 @@ impl<'c, 'a> Plan<'c, 'a> {
         let torch = imports.torch();
         if torch.is_none() && !matches!(self.space, Space::Occupancy) {
             return Err("what the device can do is asked of torch, which the file does not import");
+        }
+        if torch.is_none() && self.works_in_place() {
+            return Err("trials would run on copies made by torch, which the file does not import");
         }
         let stem = self.at.kernel.name.trim_start_matches('_');
         let configs = fresh(file.text, &format!("_{stem}_configs"));

@@ -187,7 +187,13 @@ pub(super) fn grid_by_occupancy<'s, 'a>(
             }
         });
     }
-    let flow = Flow::of(site, roots, numbers, &arrays)?;
+    // A buffer with a place for each block may be made by the same product written again.
+    let mut again = false;
+    crate::body::walk(&site.def()?.body, &mut |e, _| {
+        let number = times_processors(site, e, fixed);
+        again |= number.is_some_and(|n| !numbers.contains_key(&n));
+    });
+    let flow = Flow::of(site, roots, numbers, &arrays).filter(|_| !again)?;
     let whole = flow.mentions(site.grid) && flow.written(site.grid).is_some();
     whole.then_some(flow)
 }

@@ -48,49 +48,64 @@ pub(super) struct Tuned<'s, 'a> {
 impl<'a> Tuned<'_, 'a> {
     /// The edits of the launch.
     pub(super) fn add(&self, edits: Edits<'a>) -> Result<Edits<'a>, Refused> {
-        let site = self.site;
-        let own = site.text();
-        let mut made = Vec::new();
-        let mut scratches: Vec<String> = Vec::new();
+        let own = self.site.text();
+        let (mut made, mut scratches) = (Vec::new(), Vec::new());
         let args = self.arguments(&mut made, &mut scratches)?;
-        let grid = self.text(site.grid)?;
-        let key_parts = self.key(&args)?;
-        let (cached, tuned) = (fresh(own, "cache_key"), fresh(own, "tuned_kernel"));
-        let (disabled, config) = (fresh(own, "disabled"), &site.config);
-        let cache = &self.cache;
+        let grid = self.text(self.site.grid)?;
+        let [key, disabled, tuned] =
+            ["cache_key", "disabled", "tuned_kernel"].map(|n| fresh(own, n));
+        let (cache, config) = (&self.cache, &self.site.config);
         let mut lines: Vec<String> = (made.iter())
             .map(|(name, value)| format!("{name} = {value}"))
             .collect();
         lines.push(format!("{disabled} = {}", self.words.disabled));
-        lines.extend(tuple(&format!("{cached} = "), &key_parts, Some(&disabled)));
-        lines.push(format!("if {cached} not in {cache}:"));
-        lines.push(format!("    if {disabled}:"));
-        let original = self.space.original(&self.words.namespace, self.fixed);
-        lines.push(format!("        {config} = {original}"));
-        lines.push("    else:".to_owned());
-        lines.extend(scratches.iter().map(|line| format!("        {line}")));
-        lines.push(format!("        {config} = {}(", self.words.search));
-        let trial = self.trial_args(&args)?;
-        lines.extend(
-            self.search_args(&grid, &trial)?
-                .into_iter()
-                .map(|l| format!("            {l}")),
+        let mut parts = self.key(&args)?;
+        parts.push(disabled.clone());
+        lines.extend(tuple(&format!("{key} = "), &parts));
+        lines.push(format!("if {key} not in {cache}:"));
+        let miss = self.miss(&disabled, &scratches, &grid, &args)?;
+        lines.extend(miss.iter().map(|line| format!("    {line}")));
+        let kept = tuple(
+            &format!("{cache}[{key}] = "),
+            &[config.clone(), self.remade()],
         );
-        lines.push("        ).best.config".to_owned());
+        lines.extend(kept.iter().map(|line| format!("    {line}")));
+        lines.push(format!("{config}, {tuned} = {cache}[{key}]"));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let start = self.site.item.place(self.site.stmt.span).start;
+        self.launch(edits.lines_before(start, &lines), &tuned, grid, &args)
+    }
+
+    /// How the configuration is found.
+    fn miss(
+        &self,
+        disabled: &str,
+        scratches: &[String],
+        grid: &str,
+        args: &[Argument],
+    ) -> Result<Vec<String>, Refused> {
+        let config = &self.site.config;
+        let original = self.space.original(&self.words.namespace, self.fixed);
+        let mut out = vec![
+            format!("if {disabled}:"),
+            format!("    {config} = {original}"),
+            "else:".to_owned(),
+        ];
+        out.extend(scratches.iter().map(|line| format!("    {line}")));
+        out.push(format!("    {config} = {}(", self.words.search));
+        let search = self.search_args(grid, &self.trial_args(args)?)?;
+        out.extend(search.iter().map(|line| format!("        {line}")));
+        out.push("    ).best.config".to_owned());
+        Ok(out)
+    }
+
+    /// The kernel with the configuration's hints.
+    fn remade(&self) -> String {
+        let config = &self.site.config;
         let hints: Vec<String> = (self.space.hints().iter())
             .map(|hint| format!("{hint}={config}.{hint}"))
             .collect();
-        let remade = format!("{}.replace_hints({})", self.kernel.name, hints.join(", "));
-        let kept = tuple(
-            &format!("{cache}[{cached}] = "),
-            &[config.clone(), remade],
-            None,
-        );
-        lines.extend(kept.iter().map(|line| format!("    {line}")));
-        lines.push(format!("{config}, {tuned} = {cache}[{cached}]"));
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let edits = edits.lines_before(site.item.place(site.stmt.span).start, &lines);
-        self.launch(edits, &tuned, grid, &args)
+        format!("{}.replace_hints({})", self.kernel.name, hints.join(", "))
     }
 
     /// The launch of what was found. A call on one line gets several if it becomes long.
@@ -182,7 +197,7 @@ impl<'a> Tuned<'_, 'a> {
         ];
         if self.site.is_written() {
             let name = self.config_for(&trial.join(" "));
-            let mut lines = tuple(&format!("args_fn=lambda {name}: "), trial, None);
+            let mut lines = tuple(&format!("args_fn=lambda {name}: "), trial);
             if let Some(last) = lines.last_mut() {
                 last.push(',');
             }
@@ -210,15 +225,14 @@ impl<'a> Tuned<'_, 'a> {
 }
 
 /// A tuple behind a text, on several lines if it is long.
-fn tuple(before: &str, parts: &[String], last: Option<&String>) -> Vec<String> {
-    let all: Vec<&str> = parts.iter().chain(last).map(String::as_str).collect();
-    let comma = if all.len() == 1 { "," } else { "" };
-    let line = format!("{before}({}{comma})", all.join(", "));
+fn tuple(before: &str, parts: &[String]) -> Vec<String> {
+    let comma = if parts.len() == 1 { "," } else { "" };
+    let line = format!("{before}({}{comma})", parts.join(", "));
     if line.len() <= WIDTH {
         return vec![line];
     }
     let mut lines = vec![format!("{before}(")];
-    lines.extend(all.iter().map(|part| format!("    {part},")));
+    lines.extend(parts.iter().map(|part| format!("    {part},")));
     lines.push(")".to_owned());
     lines
 }

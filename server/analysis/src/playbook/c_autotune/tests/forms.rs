@@ -166,3 +166,45 @@ fn several_launches_are_tuned_alike() {
     assert_eq!(applied.matches("exhaustive_search(").count(), 2);
     assert_eq!(codes(&applied), [""; 0], "{applied}");
 }
+
+#[test]
+fn grids_by_occupancy() {
+    let grid = "    grid = (min(num_sms * 4, rows), 1, 1)\n";
+    let scaled = "grid_fn=lambda cfg: (min(num_sms * cfg.occupancy, rows), 1, 1),";
+    let kept = "grid_fn=lambda _: grid,";
+    for (from, to, has) in [
+        (grid, grid, scaled),
+        (
+            grid,
+            "    occupancy = 4\n    blocks = min(num_sms * occupancy, rows)\n    grid = (blocks, 1, 1)\n",
+            scaled,
+        ),
+        (
+            grid,
+            "    grid = (min(4 * torch.cuda.get_device_properties(0).multi_processor_count, rows),)\n",
+            "(min(cfg.occupancy * torch.cuda.get_device_properties(0).multi_processor_count, rows),)",
+        ),
+        // Another number, another kernel, something else that follows.
+        (grid, "    grid = (min(num_sms * 2, rows), 1, 1)\n", kept),
+        (grid, "    grid = (min(4 * 4, rows), 1, 1)\n", kept),
+        (
+            "range(ct.bid(0), rows, ct.num_blocks(0))",
+            "range(ct.bid(0), rows, 64)",
+            kept,
+        ),
+        (
+            grid,
+            "    grid = (min(num_sms * 4, rows), 1, 1)\n    part = torch.empty(grid[0])\n",
+            kept,
+        ),
+        (
+            grid,
+            "    grid = (min(num_sms * 4, rows), 1, 1)\n    part = torch.empty(num_sms * 4)\n",
+            kept,
+        ),
+    ] {
+        let code = RMS.replace(from, to);
+        let (_, applied) = tuned(&code);
+        assert!(applied.contains(has), "no {has:?} in\n{applied}");
+    }
+}

@@ -82,6 +82,8 @@ fn what_trials_run_on() {
         );
         assert_eq!(codes(&applied), codes(&code), "{applied}");
     }
+    let cupy = kernel(same, "a, b, n", "pass").replace("import torch", "import cupy");
+    assert_eq!(searches(&cupy), []);
     // Only callers know whether the two are one array.
     let premises = |args: &str| {
         tuned(&kernel(through, args, "c = torch.empty_like(a)"))

@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::{FileModel, ModelCache};
 use crate::rules::{KernelUses, RuleCache, check};
+use crate::target::Version;
 
 #[test]
 fn launches_that_stay() {
@@ -68,6 +69,22 @@ fn launches_that_stay() {
         let code = whole.replace(from, to);
         assert_ne!(code, whole);
         assert_eq!(searches(&code), [], "{code}");
+    }
+}
+
+#[test]
+fn versions_without_the_search() {
+    let text = copies(
+        "@ct.kernel",
+        "def run(x, y, s):\n    ct.launch(s, (8,), copy, (x, y, 64))\n",
+    );
+    for (minor, count) in [(2, 0), (3, 1), (7, 1)] {
+        let target = Target {
+            cuda_tile: Some(Version::new(1, minor, 0)),
+            ..Target::default()
+        };
+        let actions = offered(&text, &target).into_iter();
+        assert_eq!(actions.filter(|a| a.optimization.id == "C").count(), count);
     }
 }
 
