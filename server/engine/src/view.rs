@@ -220,6 +220,11 @@ impl Shared {
         }
     }
 
+    /// The file and name of the function that an absolute dotted path means.
+    pub(crate) fn function(&self, path: &str) -> Option<(DocId, SmolStr)> {
+        self.resolve_function(path, MAX_HOPS)
+    }
+
     /// The file and name of the function that a dotted path means, through re-exports.
     fn resolve_function(&self, path: &str, hops: u32) -> Option<(DocId, SmolStr)> {
         let (file, rest) = self.split_path(path)?;

@@ -81,7 +81,21 @@ def run(s, x):
 
 /// Kernels and a space, and a file that uses them wrongly: by line what is found there.
 const USED_WRONGLY: &[(&str, &str)] = &[
-    ("src/use/__init__.py", "from .kernels import square as exported\n"),
+    (
+        "src/use/__init__.py",
+        "from .kernels import square as exported\nfrom .lengths import longest\n",
+    ),
+    // Nobody's `types` but that of scripts beside it.
+    ("stubs/types.py", "class SimpleNamespace:\n    pass\n"),
+    // Without a word of cuTile.
+    (
+        "src/use/lengths.py",
+        "import torch
+
+def longest(lens):
+    return int(torch.max(lens).item())
+",
+    ),
     (
         "src/use/kernels.py",
         "import cuda.tile as ct
@@ -107,7 +121,8 @@ def configs():
         "src/use/run.py",
         "import cuda.tile as ct
 from cuda.tile.tune import exhaustive_search
-from use import exported
+import torch
+from use import exported, longest
 from . import kernels
 from .spaces import configs as space
 
@@ -121,6 +136,11 @@ def run(x, s, g):
     ct.launch(s, (1,), kernels.square, (None, 64))  # TP201
     exhaustive_search(list(space()), s, g, exported, lambda c: (x.clone(), c.n), lambda c: {'occupancy': c.occupancy})  # TP102 TP103 TP226
     return exhaustive_search([1], s, g, exported, lambda c: (x, c))  # TP103
+
+def run_ragged(x, lens, s):
+    out = torch.empty_like(x)
+    n = longest(lens)  # TP304
+    ct.launch(s, (n, 1), kernels.square, (out, 64))
 ",
     ),
 ];

@@ -9,6 +9,7 @@ mod incremental;
 mod machine;
 pub(crate) mod mutants;
 mod perf;
+mod playbook;
 mod resources;
 
 use std::fs;
@@ -34,6 +35,10 @@ pub(crate) struct EvidenceArgs {
     /// How many sessions of the experiment loop go on at once; each keeps a core or two busy.
     #[arg(long, default_value_t = 1)]
     parallel: u32,
+
+    /// Mutants of these rules only, such as TP102,TP111; nothing is written then.
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    rules: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -50,6 +55,8 @@ enum Name {
     PerfKill,
     /// The experiment loop's verdicts on candidates whose worth is known.
     PerfVerdicts,
+    /// The playbook's actions on the kernels of public packages.
+    Playbook,
     /// What is read from compiled kernels against cuobjdump and cuda.tile.
     Resources,
 }
@@ -75,9 +82,10 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
         Name::Accuracy => ("accuracy", accuracy::prove(repo)?),
         Name::Compile => ("compile", compile::prove(repo)?),
         Name::Incremental => ("incremental", incremental::prove(repo)?),
-        Name::Mutants => ("mutants", mutants::prove(repo)?),
+        Name::Mutants => ("mutants", mutants::prove(repo, &args.rules)?),
         Name::PerfKill => ("perf-kill", perf::prove_kill(repo, args)?),
         Name::PerfVerdicts => ("perf-verdicts", perf::prove_verdicts(repo, args)?),
+        Name::Playbook => ("playbook", playbook::prove(repo)?),
         Name::Resources => ("resources", resources::prove(repo)?),
     };
     let conditions = machine::describe(repo, &before)?;
@@ -90,9 +98,12 @@ pub(crate) fn run(repo: &Repo, args: &EvidenceArgs) -> anyhow::Result<ExitCode> 
     let text = format!(
         "# {title}\n\n<!-- Written by `cargo xtask evidence {file}`. -->\n\n{about}\n\n{conditions}\n## Result\n\n{result}\n"
     );
-    let path = repo.at("docs/evidence").join(format!("{file}.md"));
-    fs::create_dir_all(repo.at("docs/evidence")).context("cannot create docs/evidence")?;
-    fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+    // A part is no evidence for the whole.
+    if args.rules.is_empty() {
+        let path = repo.at("docs/evidence").join(format!("{file}.md"));
+        fs::create_dir_all(repo.at("docs/evidence")).context("cannot create docs/evidence")?;
+        fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     println!("{text}");
     Ok(if holds {
         ExitCode::SUCCESS

@@ -10,6 +10,7 @@ mod checks;
 mod count;
 mod docs;
 mod extension;
+mod format;
 mod nvim;
 mod python;
 mod rust;

@@ -1,7 +1,7 @@
 //! The Rust part: formatting, clippy and all tests of the workspace.
 
 use super::checks::Checks;
-use super::{Part, count};
+use super::{Part, count, format};
 use crate::debian::Need;
 use crate::evidence::mutants;
 use crate::python::PYTEST;
@@ -21,7 +21,7 @@ pub(super) const PART: Part = Part {
 };
 
 fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
-    checks.step("cargo fmt", &repo.cargo(&["fmt", "--all", "--check"]))?;
+    format::check(repo, checks)?;
     let clippy = [
         "clippy",
         "--workspace",

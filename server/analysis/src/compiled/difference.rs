@@ -22,10 +22,10 @@ pub enum Difference {
 pub fn difference(before: &CompiledFacts, after: &CompiledFacts) -> Difference {
     let (old, new) = match (&before.outcome, &after.outcome) {
         (Outcome::Machine(old), Outcome::Machine(new)) => (old, new),
-        (Outcome::Machine(_), Outcome::Refused(refusal)) => {
+        (Outcome::Machine(_) | Outcome::Accepted, Outcome::Refused(refusal)) => {
             return Difference::Broken(format!("no longer compiles: {}", refusal.message));
         }
-        (Outcome::Refused(_), Outcome::Machine(_)) => {
+        (Outcome::Refused(_), Outcome::Machine(_) | Outcome::Accepted) => {
             return Difference::Broken("compiles, did not before".to_owned());
         }
         _ => return Difference::Unknown,

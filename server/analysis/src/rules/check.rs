@@ -9,13 +9,14 @@ use std::sync::Arc;
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, StmtKind};
+use tileperf_syntax::ast::{FunctionDef, StmtKind};
 use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 
 use super::context::{self, DeviceFacts, FileContext, ItemContext, KernelUses, Links};
+use super::names::{Changed, Names};
 use super::rule::DeviceContext;
-use super::{Check, Finding, Findings, RULES, Rule, suppress};
-use crate::body::{Binding, Body, Code, Device, ModuleEnv, is_decorated, module_bindings};
+use super::{Check, Finding, Findings, InItem, RULES, Rule, host, suppress};
+use crate::body::{Body, Code, Device, ModuleEnv};
 use crate::classify::{Classification, Known, classify};
 use crate::model::{FileModel, Kernel};
 use crate::playbook::{self, Action};
@@ -25,12 +26,8 @@ use crate::target::Target;
 #[derive(Debug, Default)]
 pub struct RuleCache {
     target: Target,
-    module: Arc<ModuleEnv>,
-    /// What `module` was made from: what the items do at module level, and the kernels.
-    tops: Vec<Arc<Top>>,
-    kernels: Vec<(SmolStr, bool)>,
+    names: Names,
     /// By the address of the item's facts, which are held so that no others can take it.
-    known: FxHashMap<usize, (Arc<ItemFacts>, Arc<Top>)>,
     items: FxHashMap<usize, Kept>,
 }
 
@@ -41,22 +38,6 @@ struct Kept {
     _facts: Arc<ItemFacts>,
     found: Arc<ItemFindings>,
     placed: Option<(u32, Vec<Arc<Finding>>)>,
-}
-
-/// What an item does at module level, wherever it stands.
-#[derive(Debug, Default, PartialEq)]
-struct Top {
-    bindings: Vec<Binding>,
-    functions: Vec<FunctionCalls>,
-}
-
-#[derive(Debug, PartialEq)]
-struct FunctionCalls {
-    name: SmolStr,
-    /// Plain names that it calls.
-    callees: Vec<SmolStr>,
-    /// Names before something that only device code uses: `ct` of `ct.load`.
-    roots: Vec<SmolStr>,
 }
 
 #[derive(Debug)]
@@ -76,32 +57,6 @@ pub struct Checked {
     devices: Arc<[Arc<[Arc<DeviceFacts>]>]>,
     target: Arc<Target>,
 }
-
-/// Names in `cuda.tile` that only device code uses.
-const DEVICE_ONLY: [&str; 22] = [
-    "load",
-    "store",
-    "gather",
-    "scatter",
-    "bid",
-    "num_blocks",
-    "num_tiles",
-    "mma",
-    "arange",
-    "astype",
-    "where",
-    "zeros",
-    "full",
-    "sum",
-    "max",
-    "min",
-    "reshape",
-    "exp",
-    "exp2",
-    "maximum",
-    "permute",
-    "transpose",
-];
 
 /// The ways in which the rules that hold for a target find things.
 fn checks(target: &Target) -> impl Iterator<Item = (&'static Rule, Check)> {
@@ -236,6 +191,21 @@ impl Checked {
         }
     }
 
+    /// Asks about the function of that name at the top of the file, if there is one only.
+    pub fn ask_function(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        name: &str,
+        ask: &mut dyn FnMut(&FileContext<'_>, InItem<'_, FunctionDef>),
+    ) {
+        let context = self.context(file, text, model);
+        if let Some(def) = host::function(&context, name) {
+            ask(&context, def);
+        }
+    }
+
     /// The n-th kernel of the model as its launches and searches see it.
     pub fn kernel(
         &self,
@@ -315,39 +285,12 @@ impl RuleCache {
             self.items.clear();
             self.target = target.clone();
         }
-        let mut known = FxHashMap::default();
-        let mut tops = Vec::with_capacity(file.items.len());
-        for item in &file.items {
-            let key = Arc::as_ptr(&item.facts) as usize;
-            let (facts, top) = (self.known.remove(&key))
-                .unwrap_or_else(|| (Arc::clone(&item.facts), Arc::new(Top::of(&item.facts))));
-            tops.push(Arc::clone(&top));
-            known.insert(key, (facts, top));
+        match self.names.update(file, model) {
+            Changed::Nothing => {}
+            Changed::These(names) => self.forget(file, text, &names),
+            Changed::All => self.items.clear(),
         }
-        self.known = known;
-        let kernels: Vec<_> = (model.kernels.iter())
-            .map(|kernel| (kernel.qualified.clone(), is_decorated(kernel)))
-            .collect();
-        let same = self.kernels == kernels
-            && self.module.imports == model.imports
-            && self.tops.len() == tops.len()
-            && (self.tops.iter().zip(&tops)).all(|(a, b)| Arc::ptr_eq(a, b) || a == b);
-        self.tops = tops;
-        if same {
-            return Arc::clone(&self.module);
-        }
-        self.kernels = kernels;
-        let device = self.device_functions(model);
-        let bindings = self.tops.iter().flat_map(|top| &top.bindings);
-        let module = ModuleEnv::of(bindings, model, &|name| device.contains(name));
-        if *self.module != module {
-            match module.changed(&self.module) {
-                Some(names) => self.forget(file, text, &names),
-                None => self.items.clear(),
-            }
-            self.module = Arc::new(module);
-        }
-        Arc::clone(&self.module)
+        self.names.module()
     }
 
     /// Forgets what was found in items that mention one of these names.
@@ -363,81 +306,6 @@ impl RuleCache {
                 self.items.remove(&(Arc::as_ptr(&item.facts) as usize));
             }
         }
-    }
-
-    /// Functions at the top of the file that are device code: they use what only device code does,
-    /// or kernels call them.
-    fn device_functions(&self, model: &FileModel) -> FxHashSet<SmolStr> {
-        let mut by_name: FxHashMap<&str, &FunctionCalls> = FxHashMap::default();
-        let mut todo: Vec<&FunctionCalls> = Vec::new();
-        let kernels: FxHashSet<&str> = self.kernels.iter().map(|(name, _)| &**name).collect();
-        let mut device = FxHashSet::default();
-        for function in self.tops.iter().flat_map(|top| &top.functions) {
-            by_name.insert(&function.name, function);
-            let is_module = |root: &SmolStr| match model.imports.get(root) {
-                Some(path) => path == "cuda.tile",
-                None => root == "ct",
-            };
-            if kernels.contains(&*function.name) {
-                todo.push(function);
-            } else if function.roots.iter().any(is_module) {
-                device.insert(function.name.clone());
-                todo.push(function);
-            }
-        }
-        while let Some(function) = todo.pop() {
-            for callee in &function.callees {
-                if let Some(called) = by_name.get(callee.as_str())
-                    && device.insert(callee.clone())
-                {
-                    todo.push(called);
-                }
-            }
-        }
-        device
-    }
-}
-
-impl Top {
-    fn of(facts: &ItemFacts) -> Top {
-        let mut top = Top::default();
-        module_bindings(&facts.body, &mut top.bindings);
-        for stmt in &facts.body {
-            if let StmtKind::FunctionDef(def) = &stmt.kind {
-                top.functions.push(FunctionCalls::of(def));
-            }
-        }
-        top
-    }
-}
-
-impl FunctionCalls {
-    fn of(def: &FunctionDef) -> FunctionCalls {
-        let mut found = FunctionCalls {
-            name: def.name.name.clone(),
-            callees: Vec::new(),
-            roots: Vec::new(),
-        };
-        crate::body::walk(&def.body, &mut |expr, _| {
-            let ExprKind::Call { func, .. } = &expr.kind else {
-                return;
-            };
-            match &func.kind {
-                ExprKind::Name(name) if !found.callees.contains(name) => {
-                    found.callees.push(name.clone());
-                }
-                ExprKind::Attribute { value, attr } => {
-                    if let Some(root) = Expr::name(value)
-                        && DEVICE_ONLY.contains(&attr.name.as_str())
-                        && !found.roots.contains(root)
-                    {
-                        found.roots.push(root.clone());
-                    }
-                }
-                _ => {}
-            }
-        });
-        found
     }
 }
 

@@ -346,6 +346,8 @@ pub trait Links {
     fn at_home(&self, candidates: &[Candidate], ask: &mut dyn FnMut(&FileContext<'_>, &Kernel));
     /// A space that a search of the file uses.
     fn space(&self, space: &SpaceRef) -> Option<SpaceFacts>;
+    /// Asks about the function at the top of a file that an absolute dotted path means, there.
+    fn function(&self, path: &str, ask: &mut dyn FnMut(&FileContext<'_>, InItem<'_, FunctionDef>));
     /// How the n-th kernel of the file is used.
     fn uses(&self, kernel: usize) -> KernelUses;
 }

@@ -15,6 +15,7 @@ mod flow;
 mod host;
 mod launch;
 mod markdown;
+mod names;
 mod offsets;
 mod ragged;
 mod reduction;
@@ -27,6 +28,7 @@ pub(crate) mod testing;
 mod tests;
 mod tuned;
 mod tuning;
+mod waits;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use compiled::{CompiledContext, compiled};

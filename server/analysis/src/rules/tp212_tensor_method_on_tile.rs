@@ -344,6 +344,7 @@ mod tests {
             "u = t.extract((0, 0), (4, 4)).item()",
             "u = t[:, None]",
             "u = t[None]",
+            "u = t[(None, ...)]",
             "u = t[:,]",
             "u = t[..., ]",
             "u = t[..., None]",

@@ -329,6 +329,8 @@ mod tests {
             "ct.launch(s, (1,), k, (x.view(dtype=-1), y, 8))",
             "flat = x.view(-1)\nprint(flat)\nct.launch(s, (1,), k, (x, y, 8))",
             "flat = x.view(-1)\nprint(flat)",
+            // Made by this module, not given by a caller.
+            "ct.launch(s, (1,), k, (TABLE.view(-1), y, 8))",
         ] {
             good(&RULE, &host(body));
         }
@@ -347,6 +349,8 @@ mod tests {
         ] {
             bad(&RULE, &kernel("", offset));
         }
+        let two = "n * C * H * W + c * H * W + h * W + w  # TP223\n    p = c * H * W * n + h * W * n + w * n + 1  # TP223";
+        bad(&RULE, &kernel("", two));
         for offset in [
             "n * sn + c * sc + h * sh + w",
             "n * (H * W) + h * W + w",

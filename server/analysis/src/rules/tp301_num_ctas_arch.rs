@@ -104,7 +104,8 @@ fn asks_device(expr: &Expr) -> bool {
     let mut found = false;
     expr.walk(&mut |e| {
         found |= e.last_ident().is_some_and(|ident| {
-            let lower = ident.name.to_ascii_lowercase();
+            // A search is for no architecture.
+            let lower = ident.name.to_ascii_lowercase().replace("search", "");
             [
                 "capability",
                 "arch",
@@ -302,11 +303,18 @@ mod tests {
                 "{HEAD}def run(x):\n    n = 2 if x else None\n    return k.replace_hints(num_ctas=n)  # TP301\n"
             ),
         );
+        bad(
+            &RULE,
+            &format!(
+                "{HEAD}def run(x):\n    r = exhaustive_search([C(n=1)], s, g, k, a, h)\n    return k.replace_hints(num_ctas=2)  # TP301\n"
+            ),
+        );
         for body in [
             "    return k.replace_hints(num_ctas=1)",
             "    return k.replace_hints(num_ctas=x.n)",
             "    if torch.cuda.get_device_capability()[0] == 10:\n        return k.replace_hints(num_ctas=2)",
             "    n = 2 if is_blackwell() else 1\n    return k.replace_hints(num_ctas=n)",
+            "    print(gpu_arch)\n    return k.replace_hints(num_ctas=2)",
             "    return k.replace_hints(num_ctas=ct.ByTarget(sm_100=2))",
         ] {
             good(&RULE, &format!("{HEAD}def run(x):\n{body}\n"));

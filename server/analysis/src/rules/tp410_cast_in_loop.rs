@@ -189,6 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn made_anew_by_a_loop_within_others() {
+        good(
+            &RULE,
+            "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):\n    for r in range(n):\n        for i in range(n):\n            p = ct.astype(ct.load(x, (i,), (T,)), ct.float32)\n            p = ct.astype(ct.astype(p, ct.float16) + r, ct.float32)\n            ct.store(y, (r,), p)\n",
+        );
+    }
+
+    #[test]
     fn silent_on_single_casts() {
         for body in [
             // One way.

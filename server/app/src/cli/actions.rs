@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::playbook::{Numerics, Proof};
-use tileperf_engine::{Engine, KernelActions, Offered};
+use tileperf_engine::{Depth, Engine, KernelActions, Offered};
 use tileperf_proc::CancelToken;
 
 use super::paths::{self, Found};
@@ -31,10 +31,12 @@ pub(crate) struct ActionsArgs {
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
 
-    /// Compile each kernel with and without each action. Runs the code that the kernels need, so the
-    /// project must be trusted.
-    #[arg(long)]
-    compile: bool,
+    /// Compile each kernel with and without each action: to machine code, or as far as the frontend,
+    /// which takes a tenth of a second and tells only what no longer compiles. Runs the code that the
+    /// kernels need, so the project must be trusted.
+    #[arg(long, value_enum, value_name = "TIER", num_args = 0..=1, require_equals = true,
+          default_missing_value = "machine")]
+    compile: Option<Tier>,
 
     /// The architecture to compile for; without it, the first of the setting compile.archs.
     #[arg(long, value_name = "ARCH", requires = "compile")]
@@ -60,6 +62,15 @@ enum Format {
     Json,
 }
 
+/// How far actions are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Tier {
+    /// By cuTile's frontend.
+    Frontend,
+    /// To machine code.
+    Machine,
+}
+
 /// Runs `tileperf actions`.
 pub(crate) fn run(args: &ActionsArgs) -> anyhow::Result<ExitCode> {
     let (given, missing) = paths::given(&args.paths);
@@ -72,7 +83,7 @@ pub(crate) fn run(args: &ActionsArgs) -> anyhow::Result<ExitCode> {
     }
     let mut kernels = 0;
     for found in &files.found {
-        if args.compile {
+        if args.compile.is_some() {
             prepare(args, found)?;
         }
         for mut kernel in found.engine.actions(&found.doc) {
@@ -80,8 +91,8 @@ pub(crate) fn run(args: &ActionsArgs) -> anyhow::Result<ExitCode> {
                 continue;
             }
             kernels += 1;
-            if args.compile {
-                prove(args, found, &mut kernel)?;
+            if let Some(tier) = args.compile {
+                prove(args, tier, found, &mut kernel)?;
             }
             let mut out = io::stdout().lock();
             match args.format {
@@ -118,7 +129,16 @@ fn prepare(args: &ActionsArgs, found: &Found) -> anyhow::Result<()> {
 }
 
 /// Finds out what each action changes in machine code.
-fn prove(args: &ActionsArgs, found: &Found, kernel: &mut KernelActions) -> anyhow::Result<()> {
+fn prove(
+    args: &ActionsArgs,
+    tier: Tier,
+    found: &Found,
+    kernel: &mut KernelActions,
+) -> anyhow::Result<()> {
+    let depth = match tier {
+        Tier::Frontend => Depth::Frontend,
+        Tier::Machine => Depth::Machine,
+    };
     let arch = args
         .arch
         .or_else(|| found.engine.compile_archs().first().copied());
@@ -129,7 +149,7 @@ fn prove(args: &ActionsArgs, found: &Found, kernel: &mut KernelActions) -> anyho
         if !action.shows_in_code() {
             continue;
         }
-        let proof = (found.engine).prove_now(&found.doc, kernel, action, arch, &cancel);
+        let proof = (found.engine).prove_now(&found.doc, kernel, action, arch, depth, &cancel);
         let proof = proof.map_err(|why| anyhow::anyhow!(why))?;
         kernel.actions[at].proof = Some((arch, proof));
     }

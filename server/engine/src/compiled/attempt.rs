@@ -9,8 +9,12 @@ use tileperf_analysis::model::{FileModel, ModelCache};
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::Text;
 
+use super::frontend::{self, Verdict};
+use super::kept::{Kept, KeptOutcome};
 use super::now::compile;
+use super::queue::Depth;
 use super::subject::{KernelKey, Subject, subjects};
+use super::toolchain::Toolchain;
 use crate::engine::Shared;
 use crate::snapshot::Snapshot;
 
@@ -22,7 +26,7 @@ pub(crate) struct Attempt {
 }
 
 impl Shared {
-    /// Compiles a kernel as it is and as another text of its file has it.
+    /// Compiles a kernel as it is and as another text of its file has it, as far as that.
     ///
     /// # Errors
     /// Nothing can be compiled: no trust, no compiler, cancelled; or the kernel cannot be taken out of
@@ -32,11 +36,16 @@ impl Shared {
         key: &KernelKey,
         text: &str,
         arch: Arch,
+        depth: Depth,
         cancel: &CancelToken,
     ) -> Result<Attempt, String> {
         let toolchain = self.toolchain()?;
         let one = |subject: &Subject| {
-            let kept = compile(&toolchain, subject, arch, cancel).ok_or("cancelled")?;
+            let kept = match depth {
+                Depth::Machine => compile(&toolchain, subject, arch, cancel),
+                Depth::Frontend => accept(&toolchain, subject, arch, cancel),
+            };
+            let kept = kept.ok_or("cancelled")?;
             let own = subject.sources.first().ok_or("the kernel has no text")?;
             Ok::<_, String>(kept.now(&own.text, &own.parsed, false))
         };
@@ -74,4 +83,27 @@ impl Shared {
         let (_, subject) = subject.ok_or("the file is not of the workspace")?;
         subject.map_err(|why| why.to_string())
     }
+}
+
+/// The first tier alone. `None` if it was cancelled.
+fn accept(
+    toolchain: &Toolchain,
+    subject: &Subject,
+    arch: Arch,
+    cancel: &CancelToken,
+) -> Option<Kept> {
+    let (signature, outcome) = match frontend::accept(&toolchain.worker, subject, arch, cancel)? {
+        Verdict::Accepted(signature, compiled) => {
+            (signature, KeptOutcome::Accepted(compiled.bytecode.into()))
+        }
+        Verdict::Refused(signature, problem) => {
+            (signature, KeptOutcome::of_problem(subject, &problem))
+        }
+        Verdict::Failed(signature, why) => (signature, KeptOutcome::Failed(why)),
+    };
+    Some(Kept {
+        arch,
+        signature,
+        outcome,
+    })
 }

@@ -336,7 +336,9 @@ fn host_code(engine: &Engine, doc: &DocId) -> Vec<String> {
         item.facts.body.len() == 1 && kernels.iter().any(|kernel| item.span.contains(*kernel))
     };
     let host = parsed.items.iter().filter(|item| !is_kernel(item));
-    host.map(|item| text.slice(item.span).to_owned()).collect()
+    // Python reads all line ends alike.
+    host.map(|item| text.slice(item.span).replace("\r\n", "\n"))
+        .collect()
 }
 
 /// The kernels of a file, in order.

@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use tileperf_analysis::model::{Candidate, Kernel, SpaceRef};
-use tileperf_analysis::rules::{FileContext, KernelFacts, KernelUses, Links, SpaceFacts};
+use tileperf_analysis::rules::{FileContext, InItem, KernelFacts, KernelUses, Links, SpaceFacts};
+use tileperf_syntax::ast::FunctionDef;
 
 use crate::Engine;
 use crate::counts::Evaluating;
@@ -58,6 +59,16 @@ impl Links for Linking<'_> {
                 let text = view.text.as_str();
                 (view.checked).ask_kernel(&view.parsed, text, &view.model, kernel.number, ask);
             }
+        }
+    }
+
+    fn function(&self, path: &str, ask: &mut dyn FnMut(&FileContext<'_>, InItem<'_, FunctionDef>)) {
+        let shared = &self.engine.shared;
+        if let Some((doc, name)) = shared.function(path)
+            && let Some(view) = shared.view(&doc, &self.engine.target())
+        {
+            let text = view.text.as_str();
+            (view.checked).ask_function(&view.parsed, text, &view.model, &name, ask);
         }
     }
 

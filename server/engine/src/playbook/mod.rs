@@ -13,7 +13,7 @@ use tileperf_compiler::CancelToken;
 use tileperf_syntax::{Span, Text};
 
 use crate::compiled::KernelKey;
-use crate::{DocId, Engine};
+use crate::{Depth, DocId, Engine};
 pub(crate) use proofs::Proofs;
 
 /// A kernel and what may make it faster.
@@ -85,7 +85,8 @@ impl Engine {
         })
     }
 
-    /// Compiles a kernel with an action and without it.
+    /// Compiles a kernel with an action and without it. As far as the frontend only, it is known
+    /// whether the kernel still compiles.
     ///
     /// # Errors
     /// Nothing can be compiled: no trust, no compiler, cancelled; or the kernel cannot be taken out of
@@ -96,6 +97,7 @@ impl Engine {
         of: &KernelActions,
         action: &Action,
         arch: Arch,
+        depth: Depth,
         cancel: &CancelToken,
     ) -> Result<Proof, String> {
         let key = KernelKey {
@@ -104,7 +106,7 @@ impl Engine {
             ordinal: of.ordinal,
         };
         self.shared
-            .prove(&key, of.text.as_str(), action, arch, cancel)
+            .prove(&key, of.text.as_str(), action, arch, depth, cancel)
     }
 }
 

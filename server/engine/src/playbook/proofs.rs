@@ -17,7 +17,7 @@ use tileperf_compiler::CancelToken;
 use super::applied;
 use crate::compiled::KernelKey;
 use crate::engine::{Shared, spawn};
-use crate::{DocId, Engine};
+use crate::{Depth, DocId, Engine};
 
 /// How long the thread waits before it looks whether the engine is still there.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -128,7 +128,7 @@ impl Shared {
             };
             let cancel = CancelToken::new();
             *self.proofs.running.lock() = Some((key.clone(), kernel.fingerprint, cancel.clone()));
-            let proof = self.prove(key, &text, &action, arch, &cancel);
+            let proof = self.prove(key, &text, &action, arch, Depth::Machine, &cancel);
             *self.proofs.running.lock() = None;
             if self.proofs.is_asked() {
                 return;
@@ -165,13 +165,14 @@ impl Shared {
         text: &str,
         action: &Action,
         arch: Arch,
+        depth: Depth,
         cancel: &CancelToken,
     ) -> Result<Proof, String> {
         if !action.shows_in_code() {
             return Ok(Proof::Unknown);
         }
         let edited = applied(text, action).ok_or("the action does not fit the text")?;
-        let attempt = self.attempt(key, &edited, arch, cancel)?;
+        let attempt = self.attempt(key, &edited, arch, depth, cancel)?;
         Ok(present(action, &attempt.before, &attempt.after))
     }
 

@@ -41,6 +41,10 @@ impl InFile {
     fn must_fail(&self) -> bool {
         [AT_ONCE, NEGATED, NO_FIX].contains(&self.mutant.change)
     }
+
+    fn is_of(&self, code: &str) -> bool {
+        code_of(&self.file).eq_ignore_ascii_case(code)
+    }
 }
 
 impl std::fmt::Display for InFile {
@@ -56,13 +60,17 @@ impl std::fmt::Display for InFile {
     }
 }
 
-/// Runs every mutant of every rule.
-pub(super) fn prove(repo: &Repo) -> anyhow::Result<Evidence> {
+/// Runs every mutant of every rule, or of those with these codes if any is given.
+pub(super) fn prove(repo: &Repo, codes: &[String]) -> anyhow::Result<Evidence> {
     let built = build::build(repo)?;
     let equivalent = Equivalent::read(repo, &built.mutants)?;
+    let asked = |m: &InFile| codes.is_empty() || codes.iter().any(|c| m.is_of(c));
     let all: Vec<&InFile> = (built.mutants.iter())
-        .filter(|m| !equivalent.has(m))
+        .filter(|m| asked(m) && !equivalent.has(m))
         .collect();
+    if all.is_empty() {
+        bail!("no rule has a code of {}", codes.join(", "));
+    }
     let tried = survivors(repo, &built, &all)?;
     let holds = !tried.survivors.iter().any(|m| m.must_fail());
     Ok(Evidence {
@@ -154,15 +162,19 @@ enum Fate {
     Survives,
 }
 
+/// The code of the rule in a file, in lower case.
+fn code_of(file: &str) -> &str {
+    file.split('_').next().unwrap_or(file)
+}
+
 /// What the tests of a rule say of a mutant; 0 is none.
 fn fate(repo: &Repo, built: &Built, file: &str, number: u32) -> anyhow::Result<Fate> {
     let module = file.trim_end_matches(".rs");
-    let code = module.split('_').next().unwrap_or(module);
     let done = repo
         .tool(&built.binary)
         .args([&format!("rules::{module}::"), build::DOCUMENTED])
         .args(["--test-threads=1", "-q"])
-        .env(build::RULE, code)
+        .env(build::RULE, code_of(file))
         .env(build::MUTANT, number.to_string())
         .seconds(LIMIT_SECONDS)
         .run()?;

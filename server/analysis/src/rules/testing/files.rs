@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tileperf_syntax::ast::FunctionDef;
 use tileperf_syntax::{FileParser, ParsedFile, Span};
 
 use super::{Others, whole};
@@ -10,8 +11,8 @@ use crate::compiled::testing::noted;
 use crate::eval::{Env, EnvItem, Evaluator, ModuleId, Place};
 use crate::model::{Candidate, FileModel, Kernel, ModelCache, SpaceRef};
 use crate::rules::{
-    Checked, CompiledContext, FileContext, Finding, KernelFacts, KernelUses, Links, RuleCache,
-    SpaceFacts, check, check_links, compiled,
+    Checked, CompiledContext, FileContext, Finding, InItem, KernelFacts, KernelUses, Links,
+    RuleCache, SpaceFacts, check, check_links, compiled,
 };
 use crate::target::Target;
 
@@ -151,6 +152,13 @@ impl Links for Files<'_> {
         for (number, kernel) in self.follow(0, candidates) {
             let file = &self.files[number];
             (file.checked).ask_kernel(&file.parsed, &file.text, &file.model, kernel, ask);
+        }
+    }
+
+    fn function(&self, path: &str, ask: &mut dyn FnMut(&FileContext<'_>, InItem<'_, FunctionDef>)) {
+        if let Some((number, name)) = self.split(path) {
+            let file = &self.files[number];
+            (file.checked).ask_function(&file.parsed, &file.text, &file.model, name, ask);
         }
     }
 

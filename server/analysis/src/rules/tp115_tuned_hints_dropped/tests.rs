@@ -49,6 +49,12 @@ fn fixes_for_one_shape_only() {
         fixed.contains("ct.launch(s, (1,), tuned_kernel, (x,))"),
         "{fixed}"
     );
+    // A name of several words is a name; a call would be made twice.
+    for (name, fixes) in [("best_of_all", 1), ("copied(r)", 0)] {
+        let code = cached(hints, "").replace("= r.best", &format!("= {name}.best"));
+        let (_, found) = bad(&RULE, &code);
+        assert_eq!(found[0].fixes.len(), fixes, "{name}");
+    }
     for (hints, after) in [
         // Hints that are not the configuration's fields, or not written out.
         ("lambda c: {'occupancy': 4}", ""),

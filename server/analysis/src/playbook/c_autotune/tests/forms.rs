@@ -194,7 +194,7 @@ fn grids_by_occupancy() {
         ),
         (
             grid,
-            "    grid = (min(num_sms * 4, rows), 1, 1)\n    part = torch.empty(grid[0])\n",
+            "    grid = (min(num_sms * 4, rows), 1, 1)\n    print(grid)\n",
             kept,
         ),
         (
