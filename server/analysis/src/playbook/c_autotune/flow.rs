@@ -163,8 +163,20 @@ impl<'s, 'a> Flow<'s, 'a> {
         fine
     }
 
+    /// Whether the grid and all that is passed can be said of a configuration.
+    pub(super) fn can_be_written(&self) -> bool {
+        let mut all = std::iter::once(self.site.grid).chain(self.site.passed);
+        all.all(|e| !self.mentions(e) || self.written(e).is_some())
+    }
+
     /// An expression as it is of a configuration, on one line.
     pub(super) fn written(&self, expr: &Expr) -> Option<String> {
+        let text = self.within(expr, HOPS)?;
+        (text.len() <= LONGEST).then_some(text)
+    }
+
+    fn within(&self, expr: &Expr, hops: u32) -> Option<String> {
+        let hops = hops.checked_sub(1)?;
         let mut text = self.site.source(expr.span).to_owned();
         let mut places: Vec<(Span, String)> = Vec::new();
         let mut fine = true;
@@ -175,7 +187,7 @@ impl<'s, 'a> Flow<'s, 'a> {
                 if let Some(field) = self.roots.get(name) {
                     places.push((e.span, field.clone()));
                 } else if self.derived.contains(name) {
-                    match self.inlined(name, e.span == expr.span) {
+                    match self.inlined(name, e.span == expr.span, hops) {
                         Some(value) => places.push((e.span, value)),
                         None => fine = false,
                     }
@@ -196,7 +208,7 @@ impl<'s, 'a> Flow<'s, 'a> {
         one_line(&text)
     }
 
-    fn inlined(&self, name: &SmolStr, alone: bool) -> Option<String> {
+    fn inlined(&self, name: &SmolStr, alone: bool, hops: u32) -> Option<String> {
         let Meaning::Value(value) = self.site.meaning(name) else {
             return None;
         };
@@ -205,7 +217,7 @@ impl<'s, 'a> Flow<'s, 'a> {
             let changes = |n: &SmolStr| matches!(self.site.meaning(n), Meaning::Changing);
             steady &= !e.name().is_some_and(changes);
         });
-        let text = self.written(value).filter(|_| steady)?;
+        let text = self.within(value, hops).filter(|_| steady)?;
         let closed = matches!(
             value.kind,
             ExprKind::Name(_)
@@ -224,6 +236,10 @@ impl<'s, 'a> Flow<'s, 'a> {
         )
     }
 }
+
+/// How many names are followed one after the other, and how long an expression may become by that.
+const HOPS: u32 = 6;
+const LONGEST: usize = 600;
 
 /// It has names of its own.
 fn binds(expr: &Expr) -> bool {

@@ -65,7 +65,7 @@ pub(super) fn tiles<'s, 'a>(
     if !has(Dim::M) || !has(Dim::N) {
         return None;
     }
-    let flow = flow(site, &found, &arrays)?;
+    let flow = flow(site, &found, &arrays).filter(Flow::can_be_written)?;
     Some((found, flow))
 }
 
@@ -194,8 +194,7 @@ pub(super) fn grid_by_occupancy<'s, 'a>(
         again |= number.is_some_and(|n| !numbers.contains_key(&n));
     });
     let flow = Flow::of(site, roots, numbers, &arrays).filter(|_| !again)?;
-    let whole = flow.mentions(site.grid) && flow.written(site.grid).is_some();
-    whole.then_some(flow)
+    (flow.mentions(site.grid) && flow.can_be_written()).then_some(flow)
 }
 
 /// The place of the number in `NUM_SMS * 4`.

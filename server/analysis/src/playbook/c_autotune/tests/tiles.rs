@@ -48,6 +48,11 @@ fn tiles_that_stay() {
             grid,
             "    grid = (math.ceil(rows / 128), ct.cdiv(cols, tile_n))\n",
         ),
+        // It follows from itself.
+        (
+            "    grid = (math.ceil(rows / tile_m), ct.cdiv(cols, tile_n))\n",
+            "    grid = (grid[0] + tile_m, tile_n)\n",
+        ),
         // The array itself depends on them.
         ("(a, b, c, tile_m", "(a, b, c[:tile_m], tile_m"),
         // Their names do not tell which extents they are.
