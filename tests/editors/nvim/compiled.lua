@@ -70,6 +70,39 @@ local function accesses()
   tap.ok(text:lower():find('tensor core', 1, true), "the hover has the compiler's words", text)
 end
 
+--- An action of the playbook, asked for until compiled code has proven it, then applied.
+local function faster()
+  local buffer = open(ops .. 'matmul.py')
+  local before = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
+  local row, column = view.locate(buffer, 'total = ct.mma(', 'mma')
+  vim.api.nvim_win_set_cursor(0, { row + 1, column })
+  local kind = 'refactor.rewrite.cutile.no-tma-stores'
+  local titles = {}
+  tap.wait('compiled code says what an action of the playbook changes', function()
+    local params = vim.lsp.util.make_range_params(0, 'utf-8')
+    params.context = { diagnostics = {}, only = { kind } }
+    local answers = vim.lsp.buf_request_sync(buffer, 'textDocument/codeAction', params, 10000) or {}
+    titles = {}
+    for _, answer in pairs(answers) do
+      for _, action in ipairs(answer.result or {}) do
+        table.insert(titles, action.title)
+      end
+    end
+    return #titles == 1 and titles[1]:find('(sm_90: TMA store: 0, was 1', 1, true)
+  end, function()
+    return titles
+  end, COMPILING)
+  vim.lsp.buf.code_action({ apply = true, context = { diagnostics = {}, only = { kind } } })
+  local function now()
+    return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
+  end
+  tap.wait('and the action makes it', function()
+    return now():find('allow_tma=False', 1, true)
+  end, now)
+  vim.cmd('silent undo')
+  tap.equal(now(), before, 'one undo takes it back')
+end
+
 local function refused()
   local buffer = open(workspace .. plant.refused.name)
   local one = tap.wait("what does not compile has a diagnostic with cuTile's message", function()
@@ -120,6 +153,7 @@ plant.write_refused(workspace)
 
 tap.run({
   { 'accesses', accesses },
+  { 'faster', faster },
   { 'refused', refused },
   { 'doctor', doctor },
 })

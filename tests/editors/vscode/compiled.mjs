@@ -111,6 +111,19 @@ export function compiledChecks(workspace) {
       },
     ],
     [
+      "the playbook says what compiled code makes of an action, and the action edits the kernel",
+      async (w) => {
+        await w.open(matmul.path, mma);
+        await refactored(w, /^F: Store without TMA .*\(sm_90: TMA store: 0, was 1/);
+        await until(
+          "the store to say so",
+          async () => /ct\.store\(.*allow_tma=False\)/s.test(await w.text()),
+          { seen: () => w.text() },
+        );
+        await w.command("Undo");
+      },
+    ],
+    [
       "a compile error is a problem, and its hover says where such errors come from",
       async (w) => {
         const at = refused.place("tile=widened(", "widened");
@@ -275,4 +288,26 @@ async function press(w, title) {
     await w.command("Notifications: Show Notifications");
   }
   await button.click();
+}
+
+/** Opens the refactorings at the cursor, again until one matches, and takes it. */
+async function refactored(w, pattern) {
+  const offers = w.page.locator(".action-widget .monaco-list-row");
+  let seen = [];
+  await until(
+    `a refactoring that matches ${pattern}`,
+    async () => {
+      await w.command("Refactor...");
+      await offers.first().waitFor({ timeout: 5_000 }).catch(() => undefined);
+      seen = (await offers.allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
+      const at = seen.findIndex((text) => pattern.test(text));
+      if (at < 0) {
+        await w.page.keyboard.press("Escape");
+        return false;
+      }
+      await offers.nth(at).click();
+      return true;
+    },
+    { ...COMPILING, seen: () => seen },
+  );
 }

@@ -20,13 +20,11 @@ pub enum Proof {
 /// architecture.
 #[must_use]
 pub fn present(action: &Action, before: &CompiledFacts, after: &CompiledFacts) -> Proof {
-    if !action.shows_in_code() {
-        return Proof::Unknown;
-    }
     let words = match difference(before, after) {
+        Difference::Broken(why) => return Proof::Refuted(why),
+        _ if !action.shows_in_code() => return Proof::Unknown,
         Difference::Unknown => return Proof::Unknown,
         Difference::Same => return Proof::Refuted("the machine code stays the same".to_owned()),
-        Difference::Broken(why) => return Proof::Refuted(why),
         Difference::Changed(words) => words,
     };
     for effect in &action.effects {

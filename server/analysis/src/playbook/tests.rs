@@ -93,4 +93,16 @@ fn what_compiled_code_proves() {
         panic!()
     };
     assert_eq!(words[0], "FMA instead of tensor core: 0, was 1");
+    // Of what is in host code it only says that the kernel still compiles.
+    let mut host = action.clone();
+    host.effects.clear();
+    assert_eq!(present(&host, &before, &before), Proof::Unknown);
+    assert_eq!(present(&host, &before, &facts("FMA", "b")), Proof::Unknown);
+    let mut broken = before.clone();
+    broken.outcome = Outcome::Failed {
+        stage: crate::compiled::Stage::Frontend,
+        message: "no".to_owned(),
+        errors: Vec::new(),
+    };
+    assert!(refuted(present(&host, &before, &broken)));
 }

@@ -18,71 +18,91 @@ use super::toolchain::Toolchain;
 use crate::engine::Shared;
 use crate::snapshot::Snapshot;
 
-/// A kernel before and after a change.
-#[derive(Debug, Clone)]
-pub(crate) struct Attempt {
+/// A kernel of which other texts are tried.
+pub(crate) struct Attempt<'s> {
+    shared: &'s Shared,
+    toolchain: Arc<Toolchain>,
+    key: KernelKey,
+    arch: Arch,
+    depth: Depth,
+    /// The kernel as it is.
     pub(crate) before: CompiledFacts,
-    pub(crate) after: CompiledFacts,
 }
 
-impl Shared {
-    /// Compiles a kernel as it is and as another text of its file has it, as far as that.
+impl<'s> Attempt<'s> {
+    /// Compiles a kernel as it is, as far as that.
     ///
     /// # Errors
     /// Nothing can be compiled: no trust, no compiler, cancelled; or the kernel cannot be taken out of
-    /// either text.
-    pub(crate) fn attempt(
-        &self,
+    /// its file.
+    pub(crate) fn new(
+        shared: &'s Shared,
         key: &KernelKey,
-        text: &str,
         arch: Arch,
         depth: Depth,
         cancel: &CancelToken,
-    ) -> Result<Attempt, String> {
-        let toolchain = self.toolchain()?;
-        let one = |subject: &Subject| {
-            let kept = match depth {
-                Depth::Machine => compile(&toolchain, subject, arch, cancel),
-                Depth::Frontend => accept(&toolchain, subject, arch, cancel),
-            };
-            let kept = kept.ok_or("cancelled")?;
-            let own = subject.sources.first().ok_or("the kernel has no text")?;
-            Ok::<_, String>(kept.now(&own.text, &own.parsed, false))
-        };
-        let now = self.file(&key.doc).ok_or("there is no such file")?;
-        let present = Snapshot::new(self);
-        let before = self.subject(&present, key, &now.model, arch)?;
-        let facts = one(&before)?;
-
-        let parsed = Arc::new(tileperf_syntax::parse(text));
-        let package = self.package_of(&key.doc);
-        let model = FileModel::build(&parsed, text, &package, &mut ModelCache::default());
-        let edited = present.with(&key.doc, Text::new(text.to_owned()), parsed);
-        let mut after = self.subject(&edited, key, &model, arch)?;
-        // A guess that had to be put right is put right for both.
-        after.signatures = vec![facts.signature.clone()];
-        Ok(Attempt {
-            after: one(&after)?,
-            before: facts,
+    ) -> Result<Self, String> {
+        let toolchain = shared.toolchain()?;
+        let now = shared.file(&key.doc).ok_or("there is no such file")?;
+        let snapshot = Snapshot::new(shared);
+        let subject = subject(shared, &snapshot, key, &now.model, arch)?;
+        Ok(Self {
+            before: compiled(&toolchain, &subject, arch, depth, cancel)?,
+            shared,
+            toolchain,
+            key: key.clone(),
+            arch,
+            depth,
         })
     }
 
-    fn subject(
-        &self,
-        snapshot: &Snapshot<'_>,
-        key: &KernelKey,
-        model: &FileModel,
-        arch: Arch,
-    ) -> Result<Subject, String> {
-        let is_it = |k: &&tileperf_analysis::model::Kernel| KernelKey::new(&key.doc, k) == *key;
-        let kernel = model.kernels.iter().find(is_it);
-        let kernel = kernel.ok_or("the kernel is not there any more")?;
-        let cached = &self.compiled.cached;
-        let one = std::slice::from_ref(kernel);
-        let subject = subjects(snapshot, cached, &key.doc, one, arch).pop();
-        let (_, subject) = subject.ok_or("the file is not of the workspace")?;
-        subject.map_err(|why| why.to_string())
+    /// The kernel as another text of its file has it.
+    ///
+    /// # Errors
+    /// Cancelled, or the kernel cannot be taken out of that text.
+    pub(crate) fn after(&self, text: &str, cancel: &CancelToken) -> Result<CompiledFacts, String> {
+        let (shared, key) = (self.shared, &self.key);
+        let parsed = Arc::new(tileperf_syntax::parse(text));
+        let package = shared.package_of(&key.doc);
+        let model = FileModel::build(&parsed, text, &package, &mut ModelCache::default());
+        let edited = Snapshot::new(shared).with(&key.doc, Text::new(text.to_owned()), parsed);
+        let mut subject = subject(shared, &edited, key, &model, self.arch)?;
+        // A guess that had to be put right is put right for both.
+        subject.signatures = vec![self.before.signature.clone()];
+        compiled(&self.toolchain, &subject, self.arch, self.depth, cancel)
     }
+}
+
+fn compiled(
+    toolchain: &Toolchain,
+    subject: &Subject,
+    arch: Arch,
+    depth: Depth,
+    cancel: &CancelToken,
+) -> Result<CompiledFacts, String> {
+    let kept = match depth {
+        Depth::Machine => compile(toolchain, subject, arch, cancel),
+        Depth::Frontend => accept(toolchain, subject, arch, cancel),
+    };
+    let kept = kept.ok_or("cancelled")?;
+    let own = subject.sources.first().ok_or("the kernel has no text")?;
+    Ok(kept.now(&own.text, &own.parsed, false))
+}
+
+fn subject(
+    shared: &Shared,
+    snapshot: &Snapshot<'_>,
+    key: &KernelKey,
+    model: &FileModel,
+    arch: Arch,
+) -> Result<Subject, String> {
+    let kernel = (model.kernels.iter()).find(|kernel| KernelKey::new(&key.doc, kernel) == *key);
+    let kernel = kernel.ok_or("the kernel is not there any more")?;
+    let cached = &shared.compiled.cached;
+    let one = std::slice::from_ref(kernel);
+    let subject = subjects(snapshot, cached, &key.doc, one, arch).pop();
+    let (_, subject) = subject.ok_or("the file is not of the workspace")?;
+    subject.map_err(|why| why.to_string())
 }
 
 /// The first tier alone. `None` if it was cancelled.

@@ -31,6 +31,7 @@ use tileperf_analysis::target::Version;
 
 use crate::engine::Shared;
 use crate::{DocId, Engine};
+pub(crate) use attempt::Attempt;
 use cached::Cached;
 pub use compare::{Compared, Sameness, Version as FileVersion};
 use kept::Known;

@@ -7,12 +7,12 @@ mod proofs;
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Proof};
+use tileperf_analysis::playbook::{Action, Proof, present};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::{Span, Text};
 
-use crate::compiled::KernelKey;
+use crate::compiled::{Attempt, KernelKey};
 use crate::{Depth, DocId, Engine};
 pub(crate) use proofs::Proofs;
 
@@ -85,8 +85,8 @@ impl Engine {
         })
     }
 
-    /// Compiles a kernel with an action and without it. As far as the frontend only, it is known
-    /// whether the kernel still compiles.
+    /// Compiles a kernel as it is and with each of its actions, and notes what comes out. As far as the
+    /// frontend only, it is known whether the kernel still compiles.
     ///
     /// # Errors
     /// Nothing can be compiled: no trust, no compiler, cancelled; or the kernel cannot be taken out of
@@ -94,23 +94,36 @@ impl Engine {
     pub fn prove_now(
         &self,
         doc: &DocId,
-        of: &KernelActions,
-        action: &Action,
+        of: &mut KernelActions,
         arch: Arch,
         depth: Depth,
         cancel: &CancelToken,
-    ) -> Result<Proof, String> {
+    ) -> Result<(), String> {
+        if of.actions.is_empty() {
+            return Ok(());
+        }
         let key = KernelKey {
             doc: doc.clone(),
             qualified: of.kernel.clone(),
             ordinal: of.ordinal,
         };
-        self.shared
-            .prove(&key, of.text.as_str(), action, arch, depth, cancel)
+        let attempt = Attempt::new(&self.shared, &key, arch, depth, cancel)?;
+        for offered in &mut of.actions {
+            let proof = proven(&attempt, of.text.as_str(), &offered.action, cancel)?;
+            offered.proof = Some((arch, proof));
+        }
+        Ok(())
     }
 }
 
-/// The text with an action done; nothing if it does not fit the text.
-pub(crate) fn applied(text: &str, action: &Action) -> Option<String> {
-    rewrite::apply(text, &action.edits).ok()
+/// What compiled code says of an action on a text.
+fn proven(
+    attempt: &Attempt<'_>,
+    text: &str,
+    action: &Action,
+    cancel: &CancelToken,
+) -> Result<Proof, String> {
+    let edited = rewrite::apply(text, &action.edits).map_err(|error| error.to_string())?;
+    let after = attempt.after(&edited, cancel)?;
+    Ok(present(action, &attempt.before, &after))
 }

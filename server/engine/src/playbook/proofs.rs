@@ -11,11 +11,11 @@ use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::model::{Fingerprint, Kernel};
-use tileperf_analysis::playbook::{Action, Proof, present};
+use tileperf_analysis::playbook::{Action, Proof};
 use tileperf_compiler::CancelToken;
 
-use super::applied;
-use crate::compiled::KernelKey;
+use super::proven;
+use crate::compiled::{Attempt, KernelKey};
 use crate::engine::{Shared, spawn};
 use crate::{Depth, DocId, Engine};
 
@@ -36,8 +36,8 @@ pub(crate) struct Proofs {
     asked: Mutex<Option<KernelKey>>,
     news: Condvar,
     started: AtomicBool,
-    /// The compile under way, and for which text of which kernel.
-    running: Mutex<Option<(KernelKey, Fingerprint, CancelToken)>>,
+    /// The compile under way, and for which kernel.
+    running: Mutex<Option<(KernelKey, CancelToken)>>,
 }
 
 impl Proofs {
@@ -95,7 +95,7 @@ impl Engine {
             spawn("tileperf-proofs", move || work(&weak));
         }
         let running = proofs.running.lock();
-        if let Some((of, _, cancel)) = &*running {
+        if let Some((of, cancel)) = &*running {
             if *of == key {
                 return;
             }
@@ -121,26 +121,38 @@ impl Shared {
         let Some(arch) = self.compile_archs().first().copied() else {
             return;
         };
+        let mut known: Option<(Fingerprint, Attempt<'_>)> = None;
         loop {
             self.step_aside();
             let Some((kernel, text, action)) = self.unproven(key, arch) else {
                 return;
             };
             let cancel = CancelToken::new();
-            *self.proofs.running.lock() = Some((key.clone(), kernel.fingerprint, cancel.clone()));
-            let proof = self.prove(key, &text, &action, arch, Depth::Machine, &cancel);
+            *self.proofs.running.lock() = Some((key.clone(), cancel.clone()));
+            if known
+                .as_ref()
+                .is_none_or(|(of, _)| *of != kernel.fingerprint)
+            {
+                known = match Attempt::new(self, key, arch, Depth::Machine, &cancel) {
+                    Ok(attempt) => Some((kernel.fingerprint, attempt)),
+                    // Why nothing is compiled is said where the kernel itself is compiled.
+                    Err(why) => {
+                        tracing::debug!(kernel = %key.qualified, "nothing is proven: {why}");
+                        break;
+                    }
+                };
+            }
+            let proof = known.as_ref().map_or(Proof::Unknown, |(_, attempt)| {
+                proven(attempt, &text, &action, &cancel).unwrap_or(Proof::Unknown)
+            });
             *self.proofs.running.lock() = None;
             if self.proofs.is_asked() {
                 return;
             }
-            // Why nothing is compiled is said where the kernel itself is compiled.
-            let proof = proof.unwrap_or_else(|why| {
-                tracing::debug!(kernel = %key.qualified, "{} is not proven: {why}", action.name());
-                Proof::Unknown
-            });
             let subject = (key.clone(), kernel.fingerprint, arch, action.name());
             self.proofs.keep(subject, proof);
         }
+        *self.proofs.running.lock() = None;
     }
 
     /// The most promising action on the present text of a kernel of which nothing is known.
@@ -156,24 +168,6 @@ impl Shared {
         };
         let action = actions.into_iter().find(open)?;
         Some((kernel.clone(), text.to_owned(), action))
-    }
-
-    /// Compiles a kernel with an action and without it.
-    pub(super) fn prove(
-        &self,
-        key: &KernelKey,
-        text: &str,
-        action: &Action,
-        arch: Arch,
-        depth: Depth,
-        cancel: &CancelToken,
-    ) -> Result<Proof, String> {
-        if !action.shows_in_code() {
-            return Ok(Proof::Unknown);
-        }
-        let edited = applied(text, action).ok_or("the action does not fit the text")?;
-        let attempt = self.attempt(key, &edited, arch, depth, cancel)?;
-        Ok(present(action, &attempt.before, &attempt.after))
     }
 
     /// Waits while a benchmark takes samples or kernels are compiled that somebody looks at.
