@@ -65,7 +65,7 @@ fn the_kernel_s_class_orders_them() {
 #[test]
 fn what_compiled_code_proves() {
     use crate::compiled::testing::noted;
-    use crate::compiled::{CompiledFacts, Outcome};
+    use crate::compiled::{CompiledFacts, Outcome, Refusal};
     let facts = |mma: &str, hash: &str| -> CompiledFacts {
         let text = format!(
             "import cuda.tile as ct\n@ct.kernel\ndef k(x, y):  # sm_90: 128 registers, 256 threads, 0 stack, 1024 shared\n    a = ct.load(x, (0, 0), (8, 8))  # sm_90: plain\n    b = ct.mma(a, a, a)  # sm_90: {mma}\n"
@@ -99,10 +99,10 @@ fn what_compiled_code_proves() {
     assert_eq!(present(&host, &before, &before), Proof::Unknown);
     assert_eq!(present(&host, &before, &facts("FMA", "b")), Proof::Unknown);
     let mut broken = before.clone();
-    broken.outcome = Outcome::Failed {
-        stage: crate::compiled::Stage::Frontend,
-        message: "no".to_owned(),
-        errors: Vec::new(),
-    };
+    broken.outcome = Outcome::Refused(Refusal {
+        message: "no such hint".to_owned(),
+        span: None,
+        chain: Vec::new(),
+    });
     assert!(refuted(present(&host, &before, &broken)));
 }
