@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_analysis::model::{HintContext, SpaceKind, SpaceRef};
+use tileperf_analysis::rules::KernelUses;
 use tileperf_syntax::Span;
 
 use crate::DocId;
@@ -74,6 +75,21 @@ impl Shared {
         let links = Arc::new(self.compute_links());
         *cached = Some((generation, Arc::clone(&links)));
         links
+    }
+
+    /// How the workspace uses the n-th kernel of a file.
+    pub(crate) fn kernel_uses(&self, doc: &DocId, kernel: usize) -> KernelUses {
+        let links = self.links();
+        let mut uses = KernelUses::default();
+        for used in (links.uses.get(&(doc.clone(), kernel)).into_iter()).flatten() {
+            match used.kind {
+                UseKind::Launch(_) => uses.launches += 1,
+                UseKind::Search(_) => uses.searches += 1,
+                UseKind::Hints(_) => uses.remade += 1,
+                UseKind::Registration { .. } => {}
+            }
+        }
+        uses
     }
 
     fn compute_links(&self) -> Links {

@@ -8,7 +8,7 @@ use tileperf_tests::project::Project;
 
 use super::{KERNELS, project, python};
 
-fn tileperf(project: &Project, args: &[&str]) -> Output {
+pub(crate) fn tileperf(project: &Project, args: &[&str]) -> Output {
     let mut command = Command::new(server_binary());
     command.args(args).current_dir(project.folder());
     command.env("TILEPERF_CACHE", project.folder().join(".cache"));
@@ -16,11 +16,11 @@ fn tileperf(project: &Project, args: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-fn rows(output: &Output) -> Vec<Value> {
+pub(crate) fn rows(output: &Output) -> Vec<Value> {
     assert!(output.status.success(), "{output:?}");
     let text = text(&output.stdout);
     let rows = text.lines().map(serde_json::from_str);

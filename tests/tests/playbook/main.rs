@@ -3,6 +3,7 @@
 
 mod command;
 mod editor;
+mod search;
 
 use std::path::PathBuf;
 

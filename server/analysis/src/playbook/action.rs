@@ -19,7 +19,8 @@ pub struct Action {
     pub scope: Scope,
     /// The change, in the kernel's file.
     pub edits: Vec<TextEdit>,
-    /// What compiled code will show if it does what is hoped.
+    /// What compiled code will show if it does what is hoped. Nothing of an action that is about host
+    /// code only.
     pub effects: Vec<Effect>,
     /// What its correctness rests on, a sentence each: nothing that the code does not show.
     pub premises: Vec<String>,
@@ -34,6 +35,11 @@ impl Action {
             "" => self.optimization.id.to_owned(),
             variant => format!("{} {variant}", self.optimization.id),
         }
+    }
+
+    /// Whether compiled code can say anything of it.
+    pub fn shows_in_code(&self) -> bool {
+        !self.effects.is_empty()
     }
 }
 
@@ -80,14 +86,35 @@ impl Actions<'_> {
         title: impl Into<String>,
         edits: Edits<'_>,
     ) -> Described<'_> {
+        let start = self.start;
+        self.add(variant.into(), title.into(), edits, start)
+    }
+
+    /// Adds an action that changes more of the file than the kernel's item: the change is the file's.
+    pub fn push_in_file(
+        &mut self,
+        variant: impl Into<String>,
+        title: impl Into<String>,
+        edits: Edits<'_>,
+    ) -> Described<'_> {
+        self.add(variant.into(), title.into(), edits, 0)
+    }
+
+    fn add(
+        &mut self,
+        variant: String,
+        title: String,
+        edits: Edits<'_>,
+        start: u32,
+    ) -> Described<'_> {
         let mut edits = edits.finish();
         for edit in &mut edits {
-            edit.span = edit.span.moved(i64::from(self.start));
+            edit.span = edit.span.moved(i64::from(start));
         }
         self.out.push(Action {
             optimization: self.optimization,
-            variant: variant.into(),
-            title: title.into(),
+            variant,
+            title,
             scope: Scope::Kernel,
             edits,
             effects: vec![Effect::Code],
@@ -103,6 +130,18 @@ impl Actions<'_> {
 }
 
 impl Described<'_> {
+    /// It changes nothing of what is compiled: only a measurement shows what it does.
+    pub fn in_host_code(self) -> Self {
+        self.action.effects.clear();
+        self
+    }
+
+    /// Unlike others of its optimization it gives other results in the last bits.
+    pub fn other_results(self) -> Self {
+        self.action.numerics = Numerics::Different;
+        self
+    }
+
     /// It is about this place of the item only.
     pub fn at(self, place: Span) -> Self {
         self.action.scope = Scope::Place(place.moved(i64::from(self.start)));

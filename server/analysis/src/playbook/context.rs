@@ -6,9 +6,9 @@ use tileperf_syntax::ast::{ExprKind, FunctionDef};
 
 use crate::body::{ApiCall, Device};
 use crate::classify::Class;
-use crate::model::Kernel;
+use crate::model::{Candidate, FileModel, Kernel, Launch};
 use crate::rewrite::Edits;
-use crate::rules::{DeviceContext, FileContext, InItem};
+use crate::rules::{DeviceContext, FileContext, InItem, KernelUses};
 
 /// A kernel as optimizations see it. Places of its expressions, and of the edits that are made of it,
 /// are relative to its item.
@@ -17,6 +17,10 @@ pub struct KernelContext<'a> {
     pub file: &'a FileContext<'a>,
     /// The kernel.
     pub kernel: &'a Kernel,
+    /// Its place among the file's kernels.
+    pub number: usize,
+    /// How it is used, in this file and, as far as they were asked, in others.
+    pub uses: KernelUses,
     /// Its definition.
     pub def: InItem<'a, FunctionDef>,
     /// Its code.
@@ -34,6 +38,14 @@ pub struct Called<'a> {
 }
 
 impl<'a> KernelContext<'a> {
+    /// The launches of its own file that may be of this kernel, in source order.
+    pub fn launches(&self) -> Vec<&'a Launch> {
+        let launches = self.file.model.launches.iter();
+        launches
+            .filter(|l| names(&l.candidates, self.number))
+            .collect()
+    }
+
     /// The text of its item.
     pub fn text(&self) -> &'a str {
         self.file.source(self.def.item.span)
@@ -105,4 +117,21 @@ impl<'a> KernelContext<'a> {
     pub fn on_any(&self, has: fn(crate::arch::Arch) -> bool) -> bool {
         self.file.target.archs.iter().any(|arch| has(*arch))
     }
+}
+
+/// How a kernel is used in its own file.
+pub(super) fn own_uses(model: &FileModel, number: usize) -> KernelUses {
+    let searches = model.searches.iter();
+    let remade = model.hint_uses.iter();
+    KernelUses {
+        launches: (model.launches.iter())
+            .filter(|l| names(&l.candidates, number))
+            .count(),
+        searches: searches.filter(|s| names(&s.candidates, number)).count(),
+        remade: remade.filter(|h| names(&h.candidates, number)).count(),
+    }
+}
+
+fn names(candidates: &[Candidate], number: usize) -> bool {
+    candidates.contains(&Candidate::Local(number))
 }

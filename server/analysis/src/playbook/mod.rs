@@ -36,6 +36,7 @@ macro_rules! optimizations {
 
 optimizations! {
     a_block_access,
+    c_autotune,
     d_tfloat32_operands,
     e_latency_hints,
     f_no_tma_stores,

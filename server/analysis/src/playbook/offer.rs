@@ -1,14 +1,16 @@
 //! Asking the optimizations about a kernel.
 
+use super::context::own_uses;
 use super::{Action, Actions, KernelContext, OPTIMIZATIONS, order};
 use crate::body::{Code, Device};
 use crate::classify::{Known, classify};
 use crate::model::Kernel;
-use crate::rules::FileContext;
+use crate::rules::{FileContext, KernelUses};
 
 /// What may make a kernel faster, by what bounds it: the most promising first. Nothing for a kernel
-/// whose present text does not parse.
-pub fn actions(file: &FileContext<'_>, kernel: &Kernel) -> Vec<Action> {
+/// whose present text does not parse. `uses` says how the workspace uses it; without, what its own
+/// file does is all.
+pub fn actions(file: &FileContext<'_>, kernel: &Kernel, uses: Option<KernelUses>) -> Vec<Action> {
     let Some(facts) = file.kernel(kernel) else {
         return Vec::new();
     };
@@ -22,9 +24,14 @@ pub fn actions(file: &FileContext<'_>, kernel: &Kernel) -> Vec<Action> {
     };
     let helper = |name: &str| file.device_named(name);
     let class = classify(&device, &Known::default(), &helper).class;
+    let Some(number) = file.model.kernels.iter().position(|k| k == kernel) else {
+        return Vec::new();
+    };
     let context = KernelContext {
         file,
         kernel,
+        number,
+        uses: uses.unwrap_or_else(|| own_uses(file.model, number)),
         def,
         device,
         class,

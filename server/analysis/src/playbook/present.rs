@@ -11,7 +11,8 @@ pub enum Proof {
     Proven(Vec<String>),
     /// It does not. Why, in words.
     Refuted(String),
-    /// Not compiled, or one of the two does not compile for reasons of its own.
+    /// Not compiled, one of the two does not compile for reasons of its own, or compiled code has
+    /// nothing to say of it.
     Unknown,
 }
 
@@ -20,9 +21,10 @@ pub enum Proof {
 #[must_use]
 pub fn present(action: &Action, before: &CompiledFacts, after: &CompiledFacts) -> Proof {
     let words = match difference(before, after) {
+        Difference::Broken(why) => return Proof::Refuted(why),
+        _ if !action.shows_in_code() => return Proof::Unknown,
         Difference::Unknown => return Proof::Unknown,
         Difference::Same => return Proof::Refuted("the machine code stays the same".to_owned()),
-        Difference::Broken(why) => return Proof::Refuted(why),
         Difference::Changed(words) => words,
     };
     for effect in &action.effects {

@@ -65,7 +65,7 @@ fn the_kernel_s_class_orders_them() {
 #[test]
 fn what_compiled_code_proves() {
     use crate::compiled::testing::noted;
-    use crate::compiled::{CompiledFacts, Outcome};
+    use crate::compiled::{CompiledFacts, Outcome, Refusal};
     let facts = |mma: &str, hash: &str| -> CompiledFacts {
         let text = format!(
             "import cuda.tile as ct\n@ct.kernel\ndef k(x, y):  # sm_90: 128 registers, 256 threads, 0 stack, 1024 shared\n    a = ct.load(x, (0, 0), (8, 8))  # sm_90: plain\n    b = ct.mma(a, a, a)  # sm_90: {mma}\n"
@@ -93,4 +93,16 @@ fn what_compiled_code_proves() {
         panic!()
     };
     assert_eq!(words[0], "FMA instead of tensor core: 0, was 1");
+    // Of what is in host code it only says that the kernel still compiles.
+    let mut host = action.clone();
+    host.effects.clear();
+    assert_eq!(present(&host, &before, &before), Proof::Unknown);
+    assert_eq!(present(&host, &before, &facts("FMA", "b")), Proof::Unknown);
+    let mut broken = before.clone();
+    broken.outcome = Outcome::Refused(Refusal {
+        message: "no such hint".to_owned(),
+        span: None,
+        chain: Vec::new(),
+    });
+    assert!(refuted(present(&host, &before, &broken)));
 }

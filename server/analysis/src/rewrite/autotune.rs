@@ -59,12 +59,18 @@ pub fn module_lines<'t>(edits: Edits<'t>, text: &'t str, item: u32, lines: &[Str
 /// string (a `torch.device` compares by identity of index and type, and keeps nothing readable),
 /// then the flags.
 pub fn key(tensors: &[&str], flags: &[&str]) -> Option<String> {
+    let parts = key_parts(tensors, flags)?;
+    Some(format!("({})", parts.join(", ")))
+}
+
+/// The parts of such a key.
+pub fn key_parts(tensors: &[&str], flags: &[&str]) -> Option<Vec<String>> {
     let first = tensors.first()?;
     let mut parts: Vec<String> = tensors.iter().map(|t| format!("{t}.shape")).collect();
     parts.extend(tensors.iter().map(|t| format!("{t}.dtype")));
     parts.push(format!("str({first}.device)"));
     parts.extend(flags.iter().map(|f| (*f).to_owned()));
-    Some(format!("({})", parts.join(", ")))
+    Some(parts)
 }
 
 /// Statements that make something once for each key: `{cache}[{key}] = {value}` on a miss.

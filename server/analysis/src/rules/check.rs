@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{FunctionDef, StmtKind};
 use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 
-use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
+use super::context::{self, DeviceFacts, FileContext, ItemContext, KernelUses, Links};
 use super::names::{Changed, Names};
 use super::rule::DeviceContext;
 use super::{Check, Finding, Findings, InItem, RULES, Rule, host, suppress};
@@ -225,7 +225,8 @@ impl Checked {
         })
     }
 
-    /// What may make the n-th kernel of the model faster, the most promising first.
+    /// What may make the n-th kernel of the model faster, the most promising first. Of how it is used
+    /// no more is known than the file shows.
     pub fn actions(
         &self,
         file: &ParsedFile,
@@ -233,9 +234,21 @@ impl Checked {
         model: &FileModel,
         number: usize,
     ) -> Vec<Action> {
+        self.actions_used(file, text, model, number, None)
+    }
+
+    /// The same where the workspace's uses of the kernel are known, as [`Links::uses`] tells them.
+    pub fn actions_used(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+        uses: Option<KernelUses>,
+    ) -> Vec<Action> {
         let kernel = model.kernels.get(number);
         kernel.map_or_else(Vec::new, |kernel| {
-            playbook::actions(&self.context(file, text, model), kernel)
+            playbook::actions(&self.context(file, text, model), kernel, uses)
         })
     }
 

@@ -182,3 +182,8 @@ pub(crate) fn documented(rule: &'static Rule) {
     assert!(seen[0], "{rule:?}: no block marked `bad`");
     assert!(seen[1], "{rule:?}: no block marked `good`");
 }
+
+/// What all rules find in a text.
+pub(crate) fn findings(text: &str) -> Vec<Finding> {
+    all(text, &[], &Target::default())
+}

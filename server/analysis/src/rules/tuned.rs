@@ -160,7 +160,7 @@ fn is_capability(expr: &Expr) -> bool {
 }
 
 /// Whether a field of a configuration is a tile's extent.
-pub(super) fn is_tile(name: &str) -> bool {
+pub(crate) fn is_tile(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let other = ["group", "use", "num", "swizzle", "order", "tma"];
     let short = matches!(lower.as_str(), "bm" | "bn" | "bk" | "tm" | "tn" | "tk");
@@ -170,7 +170,7 @@ pub(super) fn is_tile(name: &str) -> bool {
 }
 
 /// Whether a field of a configuration is the occupancy hint.
-pub(super) fn is_occupancy(name: &str) -> bool {
+pub(crate) fn is_occupancy(name: &str) -> bool {
     matches!(name.to_ascii_lowercase().as_str(), "occupancy" | "occ")
 }
 
@@ -190,7 +190,7 @@ pub(super) fn ints(space: &Space, is_field: &dyn Fn(&str) -> bool) -> Option<Vec
 
 /// Whether a kernel multiplies matrices: itself or in a function of the file that it calls. Of a
 /// kernel of another file its name tells.
-pub(super) fn multiplies(file: &FileContext<'_>, candidates: &[Candidate]) -> bool {
+pub(crate) fn multiplies(file: &FileContext<'_>, candidates: &[Candidate]) -> bool {
     candidates.iter().any(|candidate| match candidate {
         Candidate::Local(number) => file.model.kernels.get(*number).is_some_and(|kernel| {
             kernel.accesses.iter().any(|a| a.kind == AccessKind::Mma)

@@ -7,10 +7,10 @@ use tileperf_analysis::model::{Candidate, Kernel, SpaceRef};
 use tileperf_analysis::rules::{FileContext, InItem, KernelFacts, KernelUses, Links, SpaceFacts};
 use tileperf_syntax::ast::FunctionDef;
 
+use crate::Engine;
 use crate::counts::Evaluating;
 use crate::snapshot::Snapshot;
 use crate::view::FileView;
-use crate::{Engine, UseKind};
 
 /// The links of one file, followed when a rule asks.
 pub(super) struct Linking<'e> {
@@ -84,16 +84,6 @@ impl Links for Linking<'_> {
     }
 
     fn uses(&self, kernel: usize) -> KernelUses {
-        let links = self.engine.shared.links();
-        let mut uses = KernelUses::default();
-        for used in (links.uses.get(&(self.file.doc.clone(), kernel)).into_iter()).flatten() {
-            match used.kind {
-                UseKind::Launch(_) => uses.launches += 1,
-                UseKind::Search(_) => uses.searches += 1,
-                UseKind::Hints(_) => uses.remade += 1,
-                UseKind::Registration { .. } => {}
-            }
-        }
-        uses
+        self.engine.shared.kernel_uses(&self.file.doc, kernel)
     }
 }

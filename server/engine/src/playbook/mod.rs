@@ -66,7 +66,8 @@ impl Engine {
         let view = self.shared.view(doc, &self.target())?;
         let kernel = view.model.kernels.get(number)?;
         let text = view.text.as_str();
-        let actions = (view.checked).actions(&view.parsed, text, &view.model, number);
+        let uses = Some(self.shared.kernel_uses(doc, number));
+        let actions = (view.checked).actions_used(&view.parsed, text, &view.model, number, uses);
         let key = KernelKey::new(doc, kernel);
         let arch = self.compile_archs().first().copied();
         let proofs = &self.shared.proofs;

@@ -79,7 +79,8 @@ impl Engine {
     /// Returns at once.
     pub fn prove_soon(&self, doc: &DocId, of: &super::KernelActions) {
         let allowed = self.is_trusted() && self.is_awake() && self.settings().compile.enabled;
-        let is_open = |offered: &super::Offered| offered.proof.is_none();
+        let is_open =
+            |offered: &super::Offered| offered.action.shows_in_code() && offered.proof.is_none();
         if !allowed || !of.actions.iter().any(is_open) {
             return;
         }
@@ -160,8 +161,11 @@ impl Shared {
         let kernels = &view.model.kernels;
         let number = (kernels.iter()).position(|k| KernelKey::new(&key.doc, k) == *key)?;
         let (kernel, text) = (&kernels[number], view.text.as_str());
-        let actions = (view.checked).actions(&view.parsed, text, &view.model, number);
-        let open = |action: &Action| self.proofs.known(key, kernel, arch, action).is_none();
+        let uses = Some(self.kernel_uses(&key.doc, number));
+        let actions = (view.checked).actions_used(&view.parsed, text, &view.model, number, uses);
+        let open = |action: &Action| {
+            action.shows_in_code() && self.proofs.known(key, kernel, arch, action).is_none()
+        };
         let action = actions.into_iter().find(open)?;
         Some((kernel.clone(), text.to_owned(), action))
     }

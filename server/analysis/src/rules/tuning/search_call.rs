@@ -341,7 +341,7 @@ pub(in crate::rules) fn names<'a>(expr: &'a Expr) -> Vec<&'a SmolStr> {
 }
 
 /// The file holds tests or benchmarks: what it searches is not on anybody's path.
-pub(in crate::rules) fn is_test(file: &FileContext<'_>) -> bool {
+pub(crate) fn is_test(file: &FileContext<'_>) -> bool {
     file.module.imports.contains_key("pytest")
         || (file.module.functions.keys()).any(|n| n.starts_with("test_") || n.starts_with("bench_"))
 }

@@ -70,6 +70,7 @@ fn title(offered: &Offered) -> String {
             let words = &words[..words.len().min(NAMED)];
             format!("{arch}: {}", words.join(", "))
         }
+        _ if !offered.action.shows_in_code() => return format!("{id}: {title}"),
         _ => "not compiled yet".to_owned(),
     };
     format!("{id}: {title} ({known})")

@@ -1,0 +1,267 @@
+//! A search for hints and tiles: tune once, cache, launch.
+
+mod decorator;
+mod drift;
+mod effects;
+mod flow;
+mod imports;
+mod loops;
+mod passed;
+mod plan;
+mod site;
+mod space;
+#[cfg(test)]
+mod tests;
+mod tiles;
+mod write;
+
+use self::plan::Plan;
+use super::optimization::optimization;
+use super::{Actions, KernelContext};
+
+optimization! {
+    /// Search for the best hints and tiles once for each case, keep what was found, launch with it.
+    ///
+    /// The best occupancy, cluster and tile differ with card, shape and compiler. On the first call with
+    /// other shapes, dtypes, device or flags the launch times a few configurations, keeps the best one
+    /// and the kernel made with it, and launches that; later calls look it up. What was fixed before is
+    /// one of the configurations, and the only one when `DISABLE_AUTOTUNE=1` is set (in TileGym:
+    /// `TILEGYM_DISABLE_AUTOTUNE`). Only the launch, the decorator's hints and new lines change.
+    ///
+    /// Kernels that do not multiply matrices get a search over the occupancy: nothing else helps where
+    /// blocks share nothing.
+    ///
+    /// ```python before
+    /// import cuda.tile as ct
+    /// import torch
+    ///
+    /// @ct.kernel(occupancy=4)
+    /// def scale(x, y, TILE: ct.Constant[int]):
+    ///     i = ct.bid(0)
+    ///     ct.store(y, (i,), ct.load(x, (i,), (TILE,)) * 2)
+    ///
+    /// def doubled(x):
+    ///     y = torch.empty_like(x)
+    ///     grid = (ct.cdiv(x.shape[0], 1024),)
+    ///     ct.launch(torch.cuda.current_stream(), grid, scale, (x, y, 1024))
+    ///     return y
+    /// ```
+    ///
+    /// ```python after occupancy
+    /// import os
+    /// from types import SimpleNamespace
+    ///
+    /// import cuda.tile as ct
+    /// import torch
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @ct.kernel
+    /// def scale(x, y, TILE: ct.Constant[int]):
+    ///     i = ct.bid(0)
+    ///     ct.store(y, (i,), ct.load(x, (i,), (TILE,)) * 2)
+    ///
+    /// def _scale_configs():
+    ///     for occupancy in (1, 2, 4, 8):
+    ///         yield SimpleNamespace(occupancy=occupancy)
+    ///
+    ///
+    /// # The best configuration and the kernel made with it, by what it depends on.
+    /// _scale_tuned = {}
+    ///
+    ///
+    /// def doubled(x):
+    ///     y = torch.empty_like(x)
+    ///     grid = (ct.cdiv(x.shape[0], 1024),)
+    ///     disabled = os.environ.get("DISABLE_AUTOTUNE", "0") == "1"
+    ///     cache_key = (x.shape, x.dtype, str(x.device), disabled)
+    ///     if cache_key not in _scale_tuned:
+    ///         if disabled:
+    ///             cfg = SimpleNamespace(occupancy=4)
+    ///         else:
+    ///             cfg = exhaustive_search(
+    ///                 list(_scale_configs()),
+    ///                 torch.cuda.current_stream(),
+    ///                 grid_fn=lambda _: grid,
+    ///                 kernel=scale,
+    ///                 args_fn=lambda _: (x, y, 1024),
+    ///                 hints_fn=lambda cfg: {"occupancy": cfg.occupancy},
+    ///             ).best.config
+    ///         _scale_tuned[cache_key] = (cfg, scale.replace_hints(occupancy=cfg.occupancy))
+    ///     cfg, tuned_kernel = _scale_tuned[cache_key]
+    ///     ct.launch(torch.cuda.current_stream(), grid, tuned_kernel, (x, y, 1024))
+    ///     return y
+    /// ```
+    ///
+    /// Matrix multiplications whose launch passes tiles as constants get one over tiles, occupancy and
+    /// `num_ctas`, at most 9 configurations an architecture; where tiles are not constants, over
+    /// occupancy and `num_ctas`. Other tiles add in another order, so results may differ in the last
+    /// bits, and the kernel must be right where a tile does not divide an extent.
+    ///
+    /// ```python before
+    /// import cuda.tile as ct
+    /// import torch
+    ///
+    /// @ct.kernel
+    /// def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     acc = ct.zeros((tm, tn), dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+    ///         x = ct.load(a, (i, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO)
+    ///         y = ct.load(b, (k, j), (tk, tn), padding_mode=ct.PaddingMode.ZERO)
+    ///         acc = ct.mma(x, y, acc)
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def product(a, b):
+    ///     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    ///     tile_m, tile_n = 128, 128
+    ///     grid = (ct.cdiv(a.shape[0], tile_m), ct.cdiv(b.shape[1], tile_n))
+    ///     ct.launch(torch.cuda.current_stream(), grid, matmul, (a, b, c, tile_m, tile_n, 64))
+    ///     return c
+    /// ```
+    ///
+    /// ```python after full
+    /// import os
+    /// from types import SimpleNamespace
+    ///
+    /// import cuda.tile as ct
+    /// import torch
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @ct.kernel
+    /// def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     acc = ct.zeros((tm, tn), dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+    ///         x = ct.load(a, (i, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO)
+    ///         y = ct.load(b, (k, j), (tk, tn), padding_mode=ct.PaddingMode.ZERO)
+    ///         acc = ct.mma(x, y, acc)
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def _matmul_configs():
+    ///     # As it was fixed before.
+    ///     yield SimpleNamespace(tm=128, tn=128, tk=64, occupancy=None, num_ctas=None)
+    ///     major = torch.cuda.get_device_capability()[0]
+    ///     if major in (10, 11):
+    ///         space = [
+    ///             # tm, tn, tk, occupancy, num_ctas
+    ///             (128, 128, 64, 1, 1),
+    ///             (128, 128, 64, 2, 1),
+    ///             (64, 128, 64, 2, 1),
+    ///             (128, 256, 64, 1, 1),
+    ///             (128, 128, 64, 1, 2),
+    ///             (256, 128, 64, 1, 2),
+    ///             (128, 256, 64, 1, 2),
+    ///             (256, 256, 64, 1, 2),
+    ///         ]
+    ///     elif major == 9:
+    ///         space = [
+    ///             (128, 128, 64, 1, 1),
+    ///             (128, 128, 64, 2, 1),
+    ///             (128, 256, 64, 1, 1),
+    ///             (128, 64, 64, 2, 1),
+    ///             (64, 128, 64, 2, 1),
+    ///             (64, 256, 64, 1, 1),
+    ///             (64, 64, 64, 4, 1),
+    ///         ]
+    ///     elif major == 12:
+    ///         space = [
+    ///             (128, 128, 64, 1, 1),
+    ///             (128, 64, 64, 1, 1),
+    ///             (128, 64, 64, 2, 1),
+    ///             (64, 128, 64, 2, 1),
+    ///             (64, 64, 64, 2, 1),
+    ///         ]
+    ///     else:
+    ///         space = [
+    ///             (128, 128, 32, 1, 1),
+    ///             (128, 128, 64, 1, 1),
+    ///             (128, 64, 32, 2, 1),
+    ///             (64, 128, 32, 2, 1),
+    ///             (64, 64, 64, 2, 1),
+    ///             (64, 64, 32, 4, 1),
+    ///         ]
+    ///     for tm, tn, tk, occupancy, num_ctas in space:
+    ///         yield SimpleNamespace(tm=tm, tn=tn, tk=tk, occupancy=occupancy, num_ctas=num_ctas)
+    ///
+    ///
+    /// # The best configuration and the kernel made with it, by what it depends on.
+    /// _matmul_tuned = {}
+    ///
+    ///
+    /// def product(a, b):
+    ///     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    ///     tile_m, tile_n = 128, 128
+    ///     grid = (ct.cdiv(a.shape[0], tile_m), ct.cdiv(b.shape[1], tile_n))
+    ///     disabled = os.environ.get("DISABLE_AUTOTUNE", "0") == "1"
+    ///     cache_key = (a.shape, b.shape, c.shape, a.dtype, b.dtype, c.dtype, str(a.device), disabled)
+    ///     if cache_key not in _matmul_tuned:
+    ///         if disabled:
+    ///             cfg = SimpleNamespace(tm=128, tn=128, tk=64, occupancy=None, num_ctas=None)
+    ///         else:
+    ///             cfg = exhaustive_search(
+    ///                 list(_matmul_configs()),
+    ///                 torch.cuda.current_stream(),
+    ///                 grid_fn=lambda cfg: (ct.cdiv(a.shape[0], cfg.tm), ct.cdiv(b.shape[1], cfg.tn)),
+    ///                 kernel=matmul,
+    ///                 args_fn=lambda cfg: (a, b, c, cfg.tm, cfg.tn, cfg.tk),
+    ///                 hints_fn=lambda cfg: {"occupancy": cfg.occupancy, "num_ctas": cfg.num_ctas},
+    ///             ).best.config
+    ///         _matmul_tuned[cache_key] = (
+    ///             cfg,
+    ///             matmul.replace_hints(occupancy=cfg.occupancy, num_ctas=cfg.num_ctas),
+    ///         )
+    ///     cfg, tuned_kernel = _matmul_tuned[cache_key]
+    ///     ct.launch(
+    ///         torch.cuda.current_stream(),
+    ///         (ct.cdiv(a.shape[0], cfg.tm), ct.cdiv(b.shape[1], cfg.tn)),
+    ///         tuned_kernel,
+    ///         (a, b, c, cfg.tm, cfg.tn, cfg.tk),
+    ///     )
+    ///     return c
+    /// ```
+    ///
+    /// Where a kernel works in place, trials run on copies that are made once before the search, and only
+    /// the launch itself writes to the caller's arrays. Each configuration takes half a second to a
+    /// second to compile, once a process and case.
+    ///
+    /// A kernel is left alone whose launch is in a loop or a backward pass, that is launched elsewhere
+    /// with its decorator's hints, or whose trials could do something else than the launch:
+    ///
+    /// ```python good
+    /// import cuda.tile as ct
+    /// import torch
+    ///
+    /// @ct.kernel
+    /// def scale(x, y, TILE: ct.Constant[int]):
+    ///     i = ct.bid(0)
+    ///     ct.store(y, (i,), ct.load(x, (i,), (TILE,)) * 2)
+    ///
+    /// def doubled(xs, ys):
+    ///     # A search for each of them, in the middle of a loop.
+    ///     for x, y in zip(xs, ys):
+    ///         ct.launch(torch.cuda.current_stream(), (64,), scale, (x, y, 1024))
+    /// ```
+    C "autotune" Parallelism Same offer,
+    gain "2-15 %" "reductions and other balanced kernels, B200" "TileGym's guides",
+    gain "0-15 %" "memory-bound kernels, B200" "TileGym's guides",
+    gain "5-30 %" "matrix multiplication, B200" "TileGym's guides",
+    gain "5-20 %" "attention, B200" "TileGym's guides",
+}
+
+fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
+    let Ok(plan) = Plan::of(at) else { return };
+    let Ok(edits) = plan.edits() else { return };
+    let mut described = out
+        .push_in_file(plan.variant(), plan.title(), edits)
+        .in_host_code();
+    if plan.has_tiles() {
+        described = described.other_results().if_only(
+            "the kernel is right for every tile of the space, also where it does not divide an extent",
+        );
+    }
+    if plan.may_alias() {
+        described.if_only(
+            "no caller passes one array both for what is read and for what is written: trials would change it",
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! Which search a kernel gets, or why it gets none.
+
+use smol_str::SmolStr;
+
+use super::decorator::{fixed, without};
+use super::drift;
+use super::effects::Effects;
+use super::flow::Flow;
+use super::imports::Imports;
+use super::site::{Refused, Site};
+use super::space::{self, Fixed, Space};
+use super::tiles;
+use super::write::{Tuned, Words};
+use crate::body::is_decorated;
+use crate::classify::Class;
+use crate::model::AccessKind;
+use crate::playbook::KernelContext;
+use crate::rewrite::Edits;
+use crate::rewrite::autotune::{fresh, module_lines};
+use crate::rules::{is_test, multiplies};
+use crate::target::Version;
+
+/// The first version with `cuda.tile.tune.exhaustive_search`.
+const SEARCHES: Version = Version::new(1, 3, 0);
+
+/// A kernel that can be tuned.
+pub(super) struct Plan<'c, 'a> {
+    at: &'c KernelContext<'a>,
+    fixed: Fixed,
+    /// The launches that get a search.
+    sites: Vec<Site<'a>>,
+    params: Vec<SmolStr>,
+    effects: Effects,
+    space: Space,
+}
+
+impl<'c, 'a> Plan<'c, 'a> {
+    pub(super) fn of(at: &'c KernelContext<'a>) -> Result<Plan<'c, 'a>, Refused> {
+        let kernel = at.kernel;
+        let file = at.file;
+        if at.uses.searches > 0 || at.uses.remade > 0 {
+            return Err("it is tuned or remade already");
+        }
+        if file.target.cuda_tile.is_some_and(|v| v < SEARCHES) {
+            return Err("the installed cuda-tile has no exhaustive_search");
+        }
+        if is_test(file) {
+            return Err("its file holds tests or benchmarks");
+        }
+        let mut imports = file.module.imports.values();
+        if imports.any(|p| p.starts_with("torch.distributed")) {
+            return Err("it runs on several devices at once, which would have to search together");
+        }
+        let of_that_name = file.model.kernels.iter().filter(|k| k.name == kernel.name);
+        let of_module = kernel.qualified == kernel.name;
+        if !of_module || of_that_name.count() > 1 || !is_decorated(kernel) {
+            return Err("it is not a function of the module, decorated and defined once");
+        }
+        let fixed = fixed(at)?;
+        let sites = sites(at, &fixed)?;
+        let effects = Effects::of(file, &at.device)?;
+        drift::check(at, &effects)?;
+        let space = space(at, &sites, &effects);
+        Ok(Plan {
+            at,
+            fixed,
+            sites,
+            params: kernel.params.iter().map(|p| p.name.clone()).collect(),
+            effects,
+            space,
+        })
+    }
+
+    pub(super) fn has_tiles(&self) -> bool {
+        matches!(self.space, Space::Tiles { .. })
+    }
+
+    /// Whether what is read and what is written may be one array, for all that the launches show.
+    pub(super) fn may_alias(&self) -> bool {
+        let mut sites = self.sites.iter();
+        sites.any(|site| self.effects.may_be_one(&self.params, site))
+    }
+
+    fn works_in_place(&self) -> bool {
+        let in_place = |site| !self.effects.in_place(&self.params, site).is_empty();
+        self.sites.iter().any(in_place)
+    }
+
+    pub(super) fn variant(&self) -> &'static str {
+        if self.has_tiles() {
+            "full"
+        } else {
+            "occupancy"
+        }
+    }
+
+    pub(super) fn title(&self) -> String {
+        let name = &self.at.kernel.name;
+        let count = self.space.count(&self.fixed);
+        let what = match &self.space {
+            Space::Occupancy => "the occupancy".to_owned(),
+            Space::Clusters => "occupancy and num_ctas".to_owned(),
+            Space::Tiles { tiles, .. } => {
+                format!("{}, occupancy and num_ctas", space::names(tiles))
+            }
+        };
+        format!("Tune {what} of `{name}`: search {count} configurations once, cache, launch")
+    }
+
+    /// The change of the file.
+    pub(super) fn edits(&self) -> Result<Edits<'a>, Refused> {
+        let file = self.at.file;
+        let mut imports = Imports::of(file);
+        let torch = imports.torch();
+        if torch.is_none() && !matches!(self.space, Space::Occupancy) {
+            return Err("what the device can do is asked of torch, which the file does not import");
+        }
+        if torch.is_none() && self.works_in_place() {
+            return Err("trials would run on copies made by torch, which the file does not import");
+        }
+        let stem = self.at.kernel.name.trim_start_matches('_');
+        let configs = fresh(file.text, &format!("_{stem}_configs"));
+        let words = Words {
+            namespace: imports.namespace(),
+            search: imports.search()?,
+            disabled: imports.switch(),
+            torch: torch.unwrap_or_else(|| "torch".to_owned()),
+            configs,
+        };
+        let mut edits = without(self.at, self.space.hints())?;
+        let mut taken = file.text.to_owned();
+        for (number, site) in self.sites.iter().enumerate() {
+            let cache = fresh(&taken, &format!("_{stem}_tuned"));
+            taken.push_str(&format!(" {cache}"));
+            let mut lines = Vec::new();
+            if number == 0 {
+                lines = self.space.lines(&words, &self.fixed);
+                lines.extend([String::new(), String::new()]);
+            }
+            lines.extend([
+                "# The best configuration and the kernel made with it, by what it depends on."
+                    .to_owned(),
+                format!("{cache} = {{}}"),
+            ]);
+            edits = module_lines(edits, file.text, site.item.span.start, &lines);
+            edits = self.tuned(site, &words, cache).add(edits)?;
+        }
+        Ok(imports.add(edits))
+    }
+
+    fn tuned<'s>(&'s self, site: &'s Site<'a>, words: &'s Words, cache: String) -> Tuned<'s, 'a> {
+        let is_array = |param: &SmolStr| self.effects.arrays.contains(param);
+        Tuned {
+            site,
+            kernel: self.at.kernel,
+            space: &self.space,
+            fixed: &self.fixed,
+            words,
+            cache,
+            flow: self.flow(site),
+            arrays: self.params.iter().map(is_array).collect(),
+            in_place: self.effects.in_place(&self.params, site),
+        }
+    }
+
+    /// What follows from the configuration at a launch.
+    fn flow<'s>(&self, site: &'s Site<'a>) -> Flow<'s, 'a> {
+        let occupancy = self.fixed.occupancy.as_ref().and_then(|h| h.number);
+        let flow = match (&self.space, occupancy) {
+            (Space::Tiles { .. }, _) => {
+                tiles::tiles(self.at, site, &self.effects).map(|(_, flow)| flow)
+            }
+            (_, Some(occupancy)) => {
+                tiles::grid_by_occupancy(self.at, site, occupancy, &self.effects)
+            }
+            _ => None,
+        };
+        flow.unwrap_or_else(|| Flow::none(site))
+    }
+}
+
+/// The launches to be tuned.
+fn sites<'a>(at: &KernelContext<'a>, fixed: &Fixed) -> Result<Vec<Site<'a>>, Refused> {
+    let mut sites = Vec::new();
+    let mut refused = None;
+    for launch in at.launches() {
+        match Site::of(at, launch) {
+            Ok(site) => sites.push(site),
+            Err(why) => refused = Some(why),
+        }
+    }
+    if sites.is_empty() {
+        return Err(refused.unwrap_or("nothing launches it in its file"));
+    }
+    // What is taken off the decorator would be missing there.
+    let others = refused.is_some() || at.uses.launches > sites.len();
+    let has_hints = fixed.occupancy.is_some() || fixed.num_ctas.is_some();
+    if others && has_hints {
+        return Err(refused.unwrap_or("other files launch it with the hints of its decorator"));
+    }
+    Ok(sites)
+}
+
+/// What is searched.
+fn space<'a>(at: &KernelContext<'a>, sites: &[Site<'a>], effects: &Effects) -> Space {
+    let accesses = at.kernel.accesses.iter();
+    let products = accesses.filter(|a| a.kind == AccessKind::Mma).count();
+    let launches = at.launches();
+    if !launches
+        .first()
+        .is_some_and(|l| multiplies(at.file, &l.candidates))
+    {
+        return Space::Occupancy;
+    }
+    // The tiles of scaled operands are those of their scales.
+    let is_scale =
+        |name: &SmolStr| effects.arrays.contains(name) && name.to_lowercase().contains("scale");
+    let scaled =
+        !at.calls(&["mma_scaled"]).is_empty() || at.kernel.params.iter().any(|p| is_scale(&p.name));
+    if let [site] = sites
+        && !scaled
+        && at.class != Class::MemoryBound
+        && let Some((tiles, _)) = tiles::tiles(at, site, effects)
+    {
+        return Space::Tiles {
+            tiles,
+            fused: products > 1,
+        };
+    }
+    Space::Clusters
+}

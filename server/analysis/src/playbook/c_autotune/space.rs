@@ -1,0 +1,276 @@
+//! Which configurations are tried.
+//!
+//! Few, by what TileGym's guides found to matter: tiles of 64 to 256 where tensor memory holds the
+//! accumulator (sm_100), up to 128 and one of 256 on sm_90, less where operands come from registers.
+//! Blocks of a cluster share operands only where the tensor cores read them from shared memory, and
+//! pay on cards of the data centre since sm_100. The configuration that was fixed is always one of
+//! them: a search cannot lose against it.
+
+use smol_str::SmolStr;
+
+use super::tiles::{Dim, Tile};
+use super::write::Words;
+
+/// Hints that were fixed before; nothing is what the compiler takes by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fixed {
+    pub(super) occupancy: Option<Hint>,
+    pub(super) num_ctas: Option<Hint>,
+}
+
+/// The value of a hint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hint {
+    /// As it is written: `4`, `ct.ByTarget(sm_90=2)`.
+    pub(super) text: String,
+    pub(super) number: Option<i64>,
+}
+
+impl Fixed {
+    fn is(hint: &Option<Hint>, value: i64) -> bool {
+        hint.as_ref().is_some_and(|h| h.number == Some(value))
+    }
+}
+
+/// What a search may choose.
+#[derive(Debug, Clone)]
+pub(super) enum Space {
+    /// How many blocks a multiprocessor runs at once.
+    Occupancy,
+    /// That, and how many share operands.
+    Clusters,
+    /// Both, and the tiles of one matrix multiplication, or of several in a row.
+    Tiles { tiles: Vec<Tile>, fused: bool },
+}
+
+/// Tile of rows, columns and the sum, occupancy, blocks that share operands.
+type Row = (i64, i64, i64, i64, i64);
+
+/// The architectures that differ: how the code asks for them, one matrix multiplication, several.
+const TABLE: [(&str, &[Row], &[Row]); 4] = [
+    (
+        "in (10, 11)",
+        &[
+            (128, 128, 64, 1, 1),
+            (128, 128, 64, 2, 1),
+            (64, 128, 64, 2, 1),
+            (128, 256, 64, 1, 1),
+            (128, 128, 64, 1, 2),
+            (256, 128, 64, 1, 2),
+            (128, 256, 64, 1, 2),
+            (256, 256, 64, 1, 2),
+        ],
+        &[
+            (128, 128, 64, 1, 1),
+            (128, 128, 64, 2, 1),
+            (64, 64, 64, 2, 1),
+            (128, 64, 64, 2, 1),
+            (256, 128, 64, 1, 1),
+            (128, 128, 64, 1, 2),
+            (256, 128, 64, 1, 2),
+        ],
+    ),
+    (
+        "== 9",
+        &[
+            (128, 128, 64, 1, 1),
+            (128, 128, 64, 2, 1),
+            (128, 256, 64, 1, 1),
+            (128, 64, 64, 2, 1),
+            (64, 128, 64, 2, 1),
+            (64, 256, 64, 1, 1),
+            (64, 64, 64, 4, 1),
+        ],
+        &[
+            (128, 128, 64, 1, 1),
+            (128, 64, 64, 1, 1),
+            (128, 64, 64, 2, 1),
+            (64, 128, 64, 1, 1),
+            (64, 64, 64, 2, 1),
+            (64, 32, 64, 2, 1),
+        ],
+    ),
+    (
+        "== 12",
+        &[
+            (128, 128, 64, 1, 1),
+            (128, 64, 64, 1, 1),
+            (128, 64, 64, 2, 1),
+            (64, 128, 64, 2, 1),
+            (64, 64, 64, 2, 1),
+        ],
+        &[
+            (128, 64, 64, 1, 1),
+            (64, 128, 64, 1, 1),
+            (64, 64, 64, 1, 1),
+            (64, 64, 64, 2, 1),
+        ],
+    ),
+    (
+        "",
+        &[
+            (128, 128, 32, 1, 1),
+            (128, 128, 64, 1, 1),
+            (128, 64, 32, 2, 1),
+            (64, 128, 32, 2, 1),
+            (64, 64, 64, 2, 1),
+            (64, 64, 32, 4, 1),
+        ],
+        &[
+            (128, 64, 32, 1, 1),
+            (64, 64, 32, 1, 1),
+            (64, 64, 32, 2, 1),
+            (64, 32, 32, 2, 1),
+        ],
+    ),
+];
+
+/// Occupancies that are tried.
+const OCCUPANCIES: [i64; 4] = [1, 2, 4, 8];
+
+impl Space {
+    /// The hints that it chooses.
+    pub(super) fn hints(&self) -> &'static [&'static str] {
+        match self {
+            Space::Occupancy => &["occupancy"],
+            Space::Clusters | Space::Tiles { .. } => &["occupancy", "num_ctas"],
+        }
+    }
+
+    /// A configuration with the hints and tiles that were fixed.
+    pub(super) fn original(&self, namespace: &str, fixed: &Fixed) -> String {
+        let mut fields: Vec<String> = Vec::new();
+        if let Space::Tiles { tiles, .. } = self {
+            fields.extend(tiles.iter().map(|t| format!("{}={}", t.field, t.value)));
+        }
+        fields.push(format!("occupancy={}", or_none(&fixed.occupancy)));
+        if self.hints().len() > 1 {
+            fields.push(format!("num_ctas={}", or_none(&fixed.num_ctas)));
+        }
+        format!("{namespace}({})", fields.join(", "))
+    }
+
+    /// The function that gives the configurations.
+    pub(super) fn lines(&self, words: &Words, fixed: &Fixed) -> Vec<String> {
+        let Words {
+            namespace,
+            torch,
+            configs,
+            ..
+        } = words;
+        let major = format!("{torch}.cuda.get_device_capability()[0]");
+        let mut out = vec![format!("def {configs}():")];
+        match self {
+            Space::Occupancy => {
+                let listed = OCCUPANCIES.into_iter().map(|o| (Some(o), o.to_string()));
+                let mut values: Vec<(Option<i64>, String)> = listed.collect();
+                if !OCCUPANCIES.iter().any(|o| Fixed::is(&fixed.occupancy, *o)) {
+                    let number = fixed.occupancy.as_ref().and_then(|h| h.number);
+                    values.push((number, or_none(&fixed.occupancy)));
+                }
+                values.sort();
+                let values: Vec<String> = values.into_iter().map(|(_, text)| text).collect();
+                out.push(format!("    for occupancy in ({}):", values.join(", ")));
+                out.push(format!("        yield {namespace}(occupancy=occupancy)"));
+            }
+            Space::Clusters => {
+                out.push("    # As it was fixed before.".to_owned());
+                out.push(format!("    yield {}", self.original(namespace, fixed)));
+                out.push(format!(
+                    "    clusters = (1, 2) if {major} in (10, 11) else (1,)"
+                ));
+                out.push("    for num_ctas in clusters:".to_owned());
+                out.push("        for occupancy in (1, 2, 4, 8):".to_owned());
+                out.push(format!(
+                    "            yield {namespace}(occupancy=occupancy, num_ctas=num_ctas)"
+                ));
+            }
+            Space::Tiles { tiles, fused } => {
+                out.push("    # As it was fixed before.".to_owned());
+                out.push(format!("    yield {}", self.original(namespace, fixed)));
+                out.push(format!("    major = {major}"));
+                let fields: Vec<&str> = (tiles.iter().map(|t| t.field.as_str()))
+                    .chain(["occupancy", "num_ctas"])
+                    .collect();
+                branches(&mut out, tiles, *fused, fixed, &fields.join(", "));
+                out.push(format!("    for {} in space:", fields.join(", ")));
+                let named: Vec<String> = fields.iter().map(|f| format!("{f}={f}")).collect();
+                out.push(format!("        yield {namespace}({})", named.join(", ")));
+            }
+        }
+        out
+    }
+
+    /// How many configurations there are at most on one architecture.
+    pub(super) fn count(&self, fixed: &Fixed) -> usize {
+        match self {
+            Space::Occupancy => {
+                let listed = OCCUPANCIES.iter().any(|o| Fixed::is(&fixed.occupancy, *o));
+                OCCUPANCIES.len() + usize::from(!listed)
+            }
+            Space::Clusters => 1 + 2 * OCCUPANCIES.len(),
+            Space::Tiles { tiles, fused } => (TABLE.iter())
+                .map(|row| 1 + projected(row, tiles, *fused, fixed).len())
+                .max()
+                .unwrap_or_default(),
+        }
+    }
+}
+
+fn branches(out: &mut Vec<String>, tiles: &[Tile], fused: bool, fixed: &Fixed, fields: &str) {
+    for (number, row) in TABLE.iter().enumerate() {
+        let word = if number == 0 { "if" } else { "elif" };
+        out.push(match row.0 {
+            "" => "    else:".to_owned(),
+            test => format!("    {word} major {test}:"),
+        });
+        out.push("        space = [".to_owned());
+        if number == 0 {
+            out.push(format!("            # {fields}"));
+        }
+        for config in projected(row, tiles, fused, fixed) {
+            let values: Vec<String> = config.iter().map(i64::to_string).collect();
+            out.push(format!("            ({}),", values.join(", ")));
+        }
+        out.push("        ]".to_owned());
+    }
+}
+
+/// An architecture's configurations of the tiles that there are, each once, without the one that was
+/// fixed.
+fn projected(
+    row: &(&str, &[Row], &[Row]),
+    tiles: &[Tile],
+    fused: bool,
+    fixed: &Fixed,
+) -> Vec<Vec<i64>> {
+    let mut seen: Vec<Vec<i64>> = Vec::new();
+    for (m, n, k, occupancy, num_ctas) in if fused { row.2 } else { row.1 } {
+        let mut config: Vec<i64> = (tiles.iter())
+            .map(|tile| match tile.dim {
+                Dim::M => *m,
+                Dim::N => *n,
+                Dim::K => *k,
+            })
+            .collect();
+        let as_before = config.iter().copied().eq(tiles.iter().map(|t| t.value))
+            && Fixed::is(&fixed.occupancy, *occupancy)
+            && Fixed::is(&fixed.num_ctas, *num_ctas);
+        config.extend([*occupancy, *num_ctas]);
+        if !as_before && !seen.contains(&config) {
+            seen.push(config);
+        }
+    }
+    seen
+}
+
+fn or_none(hint: &Option<Hint>) -> String {
+    hint.as_ref()
+        .map_or_else(|| "None".to_owned(), |h| h.text.clone())
+}
+
+/// Names of a space's tiles, for a menu.
+pub(super) fn names(tiles: &[Tile]) -> String {
+    let names: Vec<&str> = tiles.iter().map(|t| SmolStr::as_str(&t.field)).collect();
+    names.join(", ")
+}

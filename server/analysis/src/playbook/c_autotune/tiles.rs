@@ -1,0 +1,217 @@
+//! Which of a launch's numbers are tiles that a search may choose.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Expr, ExprKind, Stmt};
+
+use super::effects::Effects;
+use super::flow::Flow;
+use super::loops::loops_follow;
+use super::site::{Meaning, Site};
+use crate::playbook::KernelContext;
+use crate::rules::{is_occupancy, is_tile};
+
+/// An extent of a matrix multiplication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dim {
+    M,
+    N,
+    K,
+}
+
+/// A tile size that a launch passes as a constant.
+#[derive(Debug, Clone)]
+pub(super) struct Tile {
+    /// The kernel's parameter, and the configuration's field.
+    pub(super) field: SmolStr,
+    pub(super) dim: Dim,
+    /// What it is today.
+    pub(super) value: i64,
+    root: Root,
+}
+
+#[derive(Debug, Clone)]
+enum Root {
+    Name(SmolStr),
+    Number(Span),
+}
+
+/// The tiles of a launch that may be others, with what follows from them; nothing unless rows and
+/// columns are among them.
+pub(super) fn tiles<'s, 'a>(
+    at: &KernelContext<'a>,
+    site: &'s Site<'a>,
+    effects: &Effects,
+) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
+    let params = &at.kernel.params;
+    let arrays: Vec<bool> = params
+        .iter()
+        .map(|p| effects.arrays.contains(&p.name))
+        .collect();
+    let mut found: Vec<Tile> = Vec::new();
+    for (param, arg) in params.iter().zip(site.passed) {
+        let Some(tile) = tile(site, &param.name, arg).filter(|_| param.constant) else {
+            continue;
+        };
+        let again = |other: &Tile| other.dim == tile.dim || same(&other.root, &tile.root);
+        let flow = flow(site, std::slice::from_ref(&tile), &arrays);
+        let fits = flow.is_some_and(|flow| is_covered(at, site, &tile, &flow, &arrays));
+        if fits && !found.iter().any(again) {
+            found.push(tile);
+        }
+    }
+    let has = |dim| found.iter().any(|t| t.dim == dim);
+    if !has(Dim::M) || !has(Dim::N) {
+        return None;
+    }
+    let flow = flow(site, &found, &arrays).filter(Flow::can_be_written)?;
+    Some((found, flow))
+}
+
+fn same(a: &Root, b: &Root) -> bool {
+    matches!((a, b), (Root::Name(a), Root::Name(b)) if a == b)
+}
+
+fn flow<'s, 'a>(site: &'s Site<'a>, tiles: &[Tile], arrays: &[bool]) -> Option<Flow<'s, 'a>> {
+    let mut roots = FxHashMap::default();
+    let mut numbers = FxHashMap::default();
+    for tile in tiles {
+        let field = format!("{}.{}", site.config, tile.field);
+        match &tile.root {
+            Root::Name(name) => _ = roots.insert(name.clone(), field),
+            Root::Number(span) => _ = numbers.insert(*span, field),
+        }
+    }
+    Flow::of(site, roots, numbers, arrays)
+}
+
+/// A tile's extent by its name, if it is a power of two written out or bound once.
+fn tile(site: &Site<'_>, param: &SmolStr, arg: &Expr) -> Option<Tile> {
+    let (value, root) = match &arg.kind {
+        ExprKind::Int(value) => (*value, Root::Number(arg.span)),
+        ExprKind::Name(name) => {
+            let own = site.def().is_some_and(|def| binds(&def.body, name));
+            // A constant of the module may be used by others.
+            if !own && site.named_elsewhere(name) != 1 {
+                return None;
+            }
+            (site.number(name)?, Root::Name(name.clone()))
+        }
+        _ => return None,
+    };
+    if !is_tile(param) || value < 16 || value.count_ones() != 1 {
+        return None;
+    }
+    Some(Tile {
+        field: param.clone(),
+        dim: dim(param)?,
+        value,
+        root,
+    })
+}
+
+fn binds(body: &[Stmt], name: &str) -> bool {
+    let mut found = false;
+    crate::body::bindings(body, name, &mut |_| found = true);
+    found
+}
+
+/// `TILE_SIZE_M`, `bm`, `tile_m`.
+fn dim(name: &str) -> Option<Dim> {
+    let lower = name.to_ascii_lowercase();
+    let (rest, last) = lower.split_at_checked(lower.len().checked_sub(1)?)?;
+    if !(rest.len() == 1 || rest.ends_with('_')) {
+        return None;
+    }
+    match last {
+        "m" => Some(Dim::M),
+        "n" => Some(Dim::N),
+        "k" => Some(Dim::K),
+        _ => None,
+    }
+}
+
+/// Whether all of the work is still done with another tile: the grid, a number passed or a loop of
+/// the kernel follows from it.
+fn is_covered(
+    at: &KernelContext<'_>,
+    site: &Site<'_>,
+    tile: &Tile,
+    flow: &Flow<'_, '_>,
+    arrays: &[bool],
+) -> bool {
+    let looped = loops_follow(at.def.node, &tile.field);
+    let passed = || {
+        let mut others = (at.kernel.params.iter().zip(site.passed)).zip(arrays);
+        others.any(|((param, arg), is_array)| {
+            param.name != tile.field && !is_array && flow.mentions(arg)
+        })
+    };
+    match tile.dim {
+        Dim::M | Dim::N => flow.mentions(site.grid) || looped,
+        Dim::K => looped || passed(),
+    }
+}
+
+/// What follows from the occupancy that is fixed today, where a persistent kernel's grid does: as many
+/// blocks as fit.
+pub(super) fn grid_by_occupancy<'s, 'a>(
+    at: &KernelContext<'a>,
+    site: &'s Site<'a>,
+    fixed: i64,
+    effects: &Effects,
+) -> Option<Flow<'s, 'a>> {
+    // Any other kernel would leave out what has no block, or do it twice.
+    if at.calls(&["num_blocks"]).is_empty() {
+        return None;
+    }
+    let arrays: Vec<bool> = (at.kernel.params.iter())
+        .map(|p| effects.arrays.contains(&p.name))
+        .collect();
+    let field = format!("{}.occupancy", site.config);
+    let mut roots = FxHashMap::default();
+    let mut numbers = FxHashMap::default();
+    let mut seen = FxHashSet::default();
+    let mut open = vec![site.grid];
+    while let Some(expr) = open.pop() {
+        expr.walk(&mut |e| {
+            if let Some(name) = e.name().filter(|n| seen.insert((*n).clone())) {
+                if is_occupancy(name) && site.number(name) == Some(fixed) {
+                    roots.insert(name.clone(), field.clone());
+                } else if let Meaning::Value(value) = site.meaning(name) {
+                    open.push(value);
+                }
+            } else if let Some(number) = times_processors(site, e, fixed) {
+                numbers.insert(number, field.clone());
+            }
+        });
+    }
+    // A buffer with a place for each block may be made by the same product written again.
+    let mut again = false;
+    crate::body::walk(&site.def()?.body, &mut |e, _| {
+        let number = times_processors(site, e, fixed);
+        again |= number.is_some_and(|n| !numbers.contains_key(&n));
+    });
+    let flow = Flow::of(site, roots, numbers, &arrays).filter(|_| !again)?;
+    (flow.mentions(site.grid) && flow.can_be_written()).then_some(flow)
+}
+
+/// The place of the number in `NUM_SMS * 4`.
+fn times_processors(site: &Site<'_>, expr: &Expr, fixed: i64) -> Option<Span> {
+    let ExprKind::Binary { op, left, right } = &expr.kind else {
+        return None;
+    };
+    let (number, other) = match (&left.kind, &right.kind) {
+        (ExprKind::Int(n), _) if *n == fixed => (left, right),
+        (_, ExprKind::Int(n)) if *n == fixed => (right, left),
+        _ => return None,
+    };
+    let counts = |e: &Expr| site.source(e.span).ends_with("multi_processor_count");
+    let known = counts(other)
+        || other.name().is_some_and(|n| match site.meaning(n) {
+            Meaning::Value(value) => counts(value),
+            _ => false,
+        });
+    (op == "*" && known).then_some(number.span)
+}
