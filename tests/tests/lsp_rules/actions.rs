@@ -12,10 +12,13 @@ fn actions(client: &mut Client, uri: &str, range: &Value, context: Value) -> Vec
     answer.as_array().expect("a list").clone()
 }
 
-/// Those that an editor shows on a finding.
+/// Those that an editor shows on a finding, without what may make its kernel faster.
 fn on(client: &mut Client, uri: &str, diagnostic: &Value) -> Vec<Value> {
     let context = json!({"diagnostics": [diagnostic]});
-    actions(client, uri, &diagnostic["range"], context)
+    let mut actions = actions(client, uri, &diagnostic["range"], context);
+    let of_playbook = |kind: &str| kind.starts_with("refactor.rewrite.cutile");
+    actions.retain(|a| !a["kind"].as_str().is_some_and(of_playbook));
+    actions
 }
 
 fn titles(actions: &[Value]) -> Vec<&str> {

@@ -58,7 +58,8 @@ pub(in crate::lsp) async fn handle(
         move |about| playbook::within(about, &of, range, edits, &only),
     ))
     .await?;
-    if found.is_none() && faster.is_none() {
+    let nothing_faster = faster.as_ref().is_none_or(Vec::is_empty);
+    if found.is_none() && nothing_faster {
         return Ok(None);
     }
     let mut all = found.unwrap_or_default();
