@@ -1,7 +1,5 @@
 //! What optimizations propose.
 
-use tileperf_syntax::Span;
-
 use super::{Numerics, Optimization};
 use crate::rewrite::{Edits, TextEdit};
 
@@ -15,8 +13,6 @@ pub struct Action {
     pub variant: String,
     /// What it does, for a menu.
     pub title: String,
-    /// What it is about.
-    pub scope: Scope,
     /// The change, in the kernel's file.
     pub edits: Vec<TextEdit>,
     /// What compiled code will show if it does what is hoped. Nothing of an action that is about host
@@ -43,15 +39,6 @@ impl Action {
     }
 }
 
-/// What an action is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The whole kernel.
-    Kernel,
-    /// One place in it, in the file.
-    Place(Span),
-}
-
 /// What compiled code shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -75,7 +62,6 @@ pub struct Actions<'o> {
 /// An action that is being described.
 pub struct Described<'a> {
     action: &'a mut Action,
-    start: u32,
 }
 
 impl Actions<'_> {
@@ -115,7 +101,6 @@ impl Actions<'_> {
             optimization: self.optimization,
             variant,
             title,
-            scope: Scope::Kernel,
             edits,
             effects: vec![Effect::Code],
             premises: Vec::new(),
@@ -124,7 +109,6 @@ impl Actions<'_> {
         let last = self.out.len() - 1;
         Described {
             action: &mut self.out[last],
-            start: self.start,
         }
     }
 }
@@ -139,12 +123,6 @@ impl Described<'_> {
     /// Unlike others of its optimization it gives other results in the last bits.
     pub fn other_results(self) -> Self {
         self.action.numerics = Numerics::Different;
-        self
-    }
-
-    /// It is about this place of the item only.
-    pub fn at(self, place: Span) -> Self {
-        self.action.scope = Scope::Place(place.moved(i64::from(self.start)));
         self
     }
 

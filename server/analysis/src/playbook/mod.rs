@@ -17,7 +17,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Actions, Effect, Scope};
+pub use action::{Action, Actions, Effect};
 pub use context::KernelContext;
 pub use markdown::markdown;
 pub use offer::actions;

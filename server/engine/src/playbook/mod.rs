@@ -51,7 +51,7 @@ impl Engine {
             .collect()
     }
 
-    /// What may make the kernel around a place faster: all of it, and what is about that place.
+    /// What may make the kernel around a place faster.
     pub fn actions_at(&self, doc: &DocId, at: Span) -> Option<KernelActions> {
         let file = self.shared.file(doc)?;
         let around = |kernel: &tileperf_analysis::model::Kernel| {

@@ -3,7 +3,7 @@
 //! The answer is made from what is known; asking also has what is not known found out, so that the next
 //! answer knows more. What compiled code refutes is not offered.
 
-use tileperf_analysis::playbook::{Action, Numerics, Proof, Scope};
+use tileperf_analysis::playbook::{Action, Numerics, Proof};
 use tileperf_engine::{KernelActions, Offered};
 use tower_lsp::ls_types::{
     self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Uri,
@@ -31,13 +31,8 @@ pub(super) fn within(
         return Vec::new();
     };
     about.engine.prove_soon(&about.id, &kernel);
-    let here = |action: &Action| match action.scope {
-        Scope::Kernel => true,
-        Scope::Place(place) => place.start <= at.end && at.start <= place.end,
-    };
     let offered = kernel.actions.iter().filter(|offered| {
-        here(&offered.action)
-            && only.has(&offered.action.optimization.kind())
+        only.has(&offered.action.optimization.kind())
             && !matches!(offered.proof, Some((_, Proof::Refuted(_))))
     });
     offered
