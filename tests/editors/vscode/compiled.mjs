@@ -342,7 +342,10 @@ async function refactored(w, pattern) {
     `a refactoring that matches ${pattern}`,
     async () => {
       await w.command("Refactor...");
-      await offers.first().waitFor({ timeout: 5_000 }).catch(() => undefined);
+      await offers
+        .first()
+        .waitFor({ timeout: 5_000 })
+        .catch(() => undefined);
       seen = (await offers.allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim());
       const at = seen.findIndex((text) => pattern.test(text));
       if (at < 0) {

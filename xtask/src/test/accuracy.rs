@@ -81,12 +81,13 @@ fn run(repo: &Repo, checks: &mut Checks) -> anyhow::Result<()> {
         .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
     checks.counted("from text to machine code", &toolchain, count::cargo_test)?;
     let shown = repo
-        .cargo(&["test", "--package", "tileperf-tests", "--test", "compiled"])
+        .cargo(&["test", "--package", "tileperf-tests"])
+        .args(["--test", "compiled", "--test", "playbook"])
         // Built above. Alone it would be built with other features of what it depends on.
         .env("TILEPERF_BIN", repo.debug_binary("tileperf"))
         .env("TILEPERF_TEST_TILEIRAS", TILE_COMPILER.python(repo)?);
     checks.counted(
-        "compiled code, in a terminal and an editor",
+        "compiled code and the playbook, in a terminal and an editor",
         &shown,
         count::cargo_test,
     )?;
