@@ -1,7 +1,7 @@
 //! The check of the whole workspace.
 
 use serde_json::{Value, json};
-use tileperf_tests::client::Client;
+use tileperf_tests::client::{Client, Options};
 use tileperf_tests::project::Project;
 
 use crate::{IN_KERNEL, KERNEL, PUBLISHED, codes, pulls, pushed, start, start_in};
@@ -45,6 +45,22 @@ fn files_that_are_not_open_are_checked_when_asked_for() {
     pushed(&mut client, &kernel, 2, &["TP207", "TP101"]);
     client.close(&kernel);
     pushed(&mut client, &kernel, None, &IN_KERNEL);
+    client.finish();
+}
+
+#[test]
+fn a_workspace_that_is_still_being_read_is_checked_when_it_is_read() {
+    let project = Project::empty();
+    for number in 0..400 {
+        let name = format!("pkg{}/kernel_{number}.py", number % 7);
+        project.write(&name, KERNEL);
+    }
+    let (mut client, _) = Client::start(Options {
+        folder: Some(project.folder().to_owned()),
+        ..Options::default()
+    });
+    let said = check(&mut client);
+    assert!(said.ends_with(" in 400 files"), "{said}");
     client.finish();
 }
 

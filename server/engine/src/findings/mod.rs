@@ -12,6 +12,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use tileperf_analysis::model::FileModel;
@@ -21,6 +22,7 @@ use tileperf_syntax::{ParsedFile, Text};
 
 use crate::document::Linked;
 use crate::engine::Shared;
+use crate::event::State;
 use crate::index::Indexed;
 use crate::{DocId, Engine};
 pub use compiled::JudgedFile;
@@ -64,6 +66,11 @@ pub(crate) struct CheckCache(FxHashMap<DocId, (Arc<Indexed>, Arc<Target>, View)>
 
 /// Files kept.
 const MAX_FILES: usize = 24;
+
+/// How long the workspace may take to be read until what is known of it has to do, and how often it is
+/// looked whether it is.
+const PATIENCE: Duration = Duration::from_secs(120);
+const STEP: Duration = Duration::from_millis(20);
 
 /// The page that describes a rule.
 pub fn rule_url(rule: &Rule) -> String {
@@ -163,9 +170,16 @@ impl Engine {
         })
     }
 
-    /// Checks the whole workspace; from now on files that are not open have diagnostics too.
+    /// Checks the whole workspace; from now on files that are not open have diagnostics too. While it is
+    /// being read this waits: a part of it is not what was asked for.
     pub fn check_workspace(&self) -> CheckedWorkspace {
         self.shared.whole.store(true, Ordering::Release);
+        // Who asks wants it read, whether or not anybody has seen cuTile in it.
+        self.wake();
+        let asked = Instant::now();
+        while self.status().state == State::Indexing && asked.elapsed() < PATIENCE {
+            std::thread::sleep(STEP);
+        }
         let mut all = CheckedWorkspace::default();
         for doc in self.files_to_check() {
             let findings = self.check(&doc).map(|c| c.findings).unwrap_or_default();
