@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::playbook::{Numerics, Proof};
-use tileperf_engine::{Depth, Engine, KernelActions, Offered};
+use tileperf_engine::{Depth, KernelActions, Offered};
 use tileperf_proc::CancelToken;
 
 use super::paths::{self, Found};
@@ -73,14 +73,7 @@ enum Tier {
 
 /// Runs `tileperf actions`.
 pub(crate) fn run(args: &ActionsArgs) -> anyhow::Result<ExitCode> {
-    let (given, missing) = paths::given(&args.paths);
-    if let Some(missing) = missing.first() {
-        anyhow::bail!("{missing}");
-    }
-    let files = paths::find(&given, &args.settings, &Engine::files_with_facts);
-    for unread in &files.unread {
-        tracing::error!("{unread}");
-    }
+    let files = paths::with_facts(&args.paths, &args.settings)?;
     let (mut kernels, mut failed) = (0, false);
     for found in &files.found {
         if args.compile.is_some() {

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use tileperf_analysis::playbook::{Action, Numerics, Optimization};
 use tileperf_analysis::rewrite;
-use tileperf_engine::{Engine, KernelActions};
+use tileperf_engine::KernelActions;
 
 use super::edited::{diff, save};
 use super::paths::{self, Found};
@@ -45,11 +45,7 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let optimization = Optimization::named(&args.id)
         .with_context(|| format!("no optimization is called {}", args.id))?;
     let (path, name) = split(&args.kernel);
-    let (given, missing) = paths::given(std::slice::from_ref(&path));
-    if let Some(missing) = missing.first() {
-        bail!("{missing}");
-    }
-    let files = paths::find(&given, &args.settings, &Engine::files_with_facts);
+    let files = paths::with_facts(std::slice::from_ref(&path), &args.settings)?;
     let found = match files.found.as_slice() {
         [found] => found,
         [] => bail!("no kernel found in {}", path.display()),

@@ -78,14 +78,7 @@ pub(super) enum Format {
 
 /// Runs `tileperf compile`.
 pub(crate) fn run(args: &CompileArgs) -> anyhow::Result<ExitCode> {
-    let (given, missing) = paths::given(&args.paths);
-    if let Some(missing) = missing.first() {
-        anyhow::bail!("{missing}");
-    }
-    let files = paths::find(&given, &args.settings, &Engine::files_with_facts);
-    for unread in &files.unread {
-        tracing::error!("{unread}");
-    }
+    let files = paths::with_facts(&args.paths, &args.settings)?;
     let wanted = |name: &str| {
         let bare = name.rsplit('.').next().unwrap_or(name);
         args.kernel.is_empty() || args.kernel.iter().any(|k| k == name || k == bare)

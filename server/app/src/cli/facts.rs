@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use tileperf_engine::{Engine, FileFacts};
+use tileperf_engine::FileFacts;
 
 use super::workspace::SettingsArgs;
 use super::{facts_text, paths};
@@ -38,14 +38,7 @@ enum Format {
 
 /// Runs `tileperf facts`.
 pub(crate) fn run(args: &FactsArgs) -> anyhow::Result<ExitCode> {
-    let (given, missing) = paths::given(&args.paths);
-    if let Some(missing) = missing.first() {
-        anyhow::bail!("{missing}");
-    }
-    let files = paths::find(&given, &args.settings, &Engine::files_with_facts);
-    for unread in &files.unread {
-        tracing::error!("{unread}");
-    }
+    let files = paths::with_facts(&args.paths, &args.settings)?;
     let found = files.found;
     let facts: Vec<FileFacts> = (found.iter())
         .filter_map(|f| f.engine.facts(&f.doc, &f.shown.to_string_lossy()))

@@ -64,6 +64,22 @@ pub(super) fn given(paths: &[PathBuf]) -> (Vec<Given>, Vec<Unread>) {
     (given, unread)
 }
 
+/// The files below the paths that have facts of cuTile; what cannot be read is logged.
+///
+/// # Errors
+/// A path does not exist.
+pub(super) fn with_facts(paths: &[PathBuf], settings: &SettingsArgs) -> anyhow::Result<Files> {
+    let (given, missing) = self::given(paths);
+    if let Some(missing) = missing.first() {
+        anyhow::bail!("{missing}");
+    }
+    let files = find(&given, settings, &Engine::files_with_facts);
+    for unread in &files.unread {
+        tracing::error!("{unread}");
+    }
+    Ok(files)
+}
+
 /// Reads the projects of the paths and gives the files that `choose` picks and that lie below one.
 pub(super) fn find(
     given: &[Given],

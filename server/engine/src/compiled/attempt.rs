@@ -9,8 +9,6 @@ use tileperf_analysis::model::{FileModel, ModelCache};
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::Text;
 
-use super::frontend::{self, Verdict};
-use super::kept::{Kept, KeptOutcome};
 use super::now::compile;
 use super::queue::Depth;
 use super::subject::{KernelKey, Subject, subjects};
@@ -80,11 +78,7 @@ fn compiled(
     depth: Depth,
     cancel: &CancelToken,
 ) -> Result<CompiledFacts, String> {
-    let kept = match depth {
-        Depth::Machine => compile(toolchain, subject, arch, cancel),
-        Depth::Frontend => accept(toolchain, subject, arch, cancel),
-    };
-    let kept = kept.ok_or("cancelled")?;
+    let kept = compile(toolchain, subject, arch, depth, cancel).ok_or("cancelled")?;
     let own = subject.sources.first().ok_or("the kernel has no text")?;
     Ok(kept.now(&own.text, &own.parsed, false))
 }
@@ -103,27 +97,4 @@ fn subject(
     let subject = subjects(snapshot, cached, &key.doc, one, arch).pop();
     let (_, subject) = subject.ok_or("the file is not of the workspace")?;
     subject.map_err(|why| why.to_string())
-}
-
-/// The first tier alone. `None` if it was cancelled.
-fn accept(
-    toolchain: &Toolchain,
-    subject: &Subject,
-    arch: Arch,
-    cancel: &CancelToken,
-) -> Option<Kept> {
-    let (signature, outcome) = match frontend::accept(&toolchain.worker, subject, arch, cancel)? {
-        Verdict::Accepted(signature, compiled) => {
-            (signature, KeptOutcome::Accepted(compiled.bytecode.into()))
-        }
-        Verdict::Refused(signature, problem) => {
-            (signature, KeptOutcome::of_problem(subject, &problem))
-        }
-        Verdict::Failed(signature, why) => (signature, KeptOutcome::Failed(why)),
-    };
-    Some(Kept {
-        arch,
-        signature,
-        outcome,
-    })
 }

@@ -15,6 +15,7 @@ use tileperf_analysis::signature::{Origin, Signature};
 use tileperf_compiler::CancelToken;
 
 use super::now::compile;
+use super::queue::Depth;
 use super::subject::{KernelKey, Subject, subjects};
 use super::toolchain::Toolchain;
 use crate::snapshot::Snapshot;
@@ -218,7 +219,8 @@ impl Pair {
         let one = |subject: &Subject, signature| {
             let mut subject = subject.clone();
             subject.signatures = vec![signature];
-            let kept = compile(toolchain, &subject, arch, cancel).ok_or("cancelled")?;
+            let kept = compile(toolchain, &subject, arch, Depth::Machine, cancel);
+            let kept = kept.ok_or("cancelled")?;
             let own = subject.sources.first().ok_or("the kernel has no text")?;
             Ok::<_, String>(kept.now(&own.text, &own.parsed, false))
         };

@@ -12,6 +12,7 @@ use tileperf_compiler::symbol::Symbol;
 use super::frontend::{self, Verdict};
 use super::kept::{Kept, KeptOutcome};
 use super::names::{self, of_symbol};
+use super::queue::Depth;
 use super::subject::{Subject, subjects};
 use super::toolchain::Toolchain;
 use crate::snapshot::Snapshot;
@@ -150,7 +151,8 @@ impl Engine {
                 };
                 for arch in order.archs {
                     let started = std::time::Instant::now();
-                    let Some(kept) = compile(&toolchain, &subject, *arch, cancel) else {
+                    let Some(kept) = compile(&toolchain, &subject, *arch, Depth::Machine, cancel)
+                    else {
                         return Ok(());
                     };
                     let Some(own) = subject.sources.first() else {
@@ -225,15 +227,19 @@ fn place(subject: &Subject, signature: &Signature) -> usize {
     at.or_else(guessed).map_or(0, |at| at + 1)
 }
 
-/// Both tiers, one after the other. `None` if it was cancelled.
+/// Both tiers, one after the other, or the first alone. `None` if it was cancelled.
 pub(super) fn compile(
     toolchain: &Toolchain,
     subject: &Subject,
     arch: Arch,
+    depth: Depth,
     cancel: &CancelToken,
 ) -> Option<Kept> {
     let verdict = frontend::accept(&toolchain.worker, subject, arch, cancel)?;
     let (signature, outcome) = match verdict {
+        Verdict::Accepted(signature, compiled) if depth == Depth::Frontend => {
+            (signature, KeptOutcome::Accepted(compiled.bytecode.into()))
+        }
         Verdict::Accepted(signature, compiled) => {
             let answer = (toolchain.backend).compile(&compiled.bytecode, arch, cancel);
             (signature, KeptOutcome::of_backend(subject, answer)?)

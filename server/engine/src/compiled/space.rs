@@ -11,6 +11,7 @@ use tileperf_analysis::signature::{Configuration, Configurations, Constant, conf
 use tileperf_compiler::CancelToken;
 
 use super::now::{Order, choose, compile};
+use super::queue::Depth;
 use super::subject::{Subject, subjects};
 use super::toolchain::Toolchain;
 use crate::snapshot::Snapshot;
@@ -239,7 +240,13 @@ impl Work<'_> {
         let started = std::time::Instant::now();
         let mut subject = subject.clone();
         subject.configure(&config.constants, &config.hints);
-        let kept = compile(self.toolchain, &subject, self.arch, self.cancel)?;
+        let kept = compile(
+            self.toolchain,
+            &subject,
+            self.arch,
+            Depth::Machine,
+            self.cancel,
+        )?;
         let own = subject.sources.first()?;
         Some(SpaceRow {
             number: number + 1,
