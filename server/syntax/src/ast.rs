@@ -5,6 +5,7 @@
 //! cannot make sense of is [`ExprKind::Unknown`] or [`StmtKind::Unknown`], never a guess.
 
 mod relocate;
+mod suites;
 
 use smol_str::SmolStr;
 
@@ -492,34 +493,6 @@ impl Stmt {
             S::Match { cases, .. } => cases.iter().map(Vec::as_slice).collect(),
             _ => Vec::new(),
         }
-    }
-}
-
-impl StmtKind {
-    /// The suites of the statement's clauses, those that are there, in source order.
-    pub(crate) fn suites_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
-        use StmtKind as S;
-        let mut suites = match self {
-            S::FunctionDef(def) => vec![&mut def.body],
-            S::ClassDef(class) => vec![&mut class.body],
-            S::For { body, orelse, .. } | S::While { body, orelse, .. } => vec![body, orelse],
-            S::If { branches, orelse } => (branches.iter_mut().map(|(_, body)| body))
-                .chain([orelse])
-                .collect(),
-            S::With { body, .. } => vec![body],
-            S::Try {
-                body,
-                handlers,
-                orelse,
-                finally,
-            } => std::iter::once(body)
-                .chain(handlers.iter_mut().map(|h| &mut h.body))
-                .chain([orelse, finally])
-                .collect(),
-            _ => Vec::new(),
-        };
-        suites.retain(|suite| !suite.is_empty());
-        suites
     }
 }
 

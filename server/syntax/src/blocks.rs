@@ -5,6 +5,9 @@
 //! what was known of a statement with the same text is taken over. What a statement means depends on
 //! its own text alone, so the result is that of a parse from nothing, whatever was there before.
 
+mod known;
+
+use self::known::Known;
 use crate::ast::{Stmt, StmtKind};
 use crate::file::ItemFacts;
 use crate::parser::TreeParser;
@@ -12,8 +15,8 @@ use crate::sites::{self, Site};
 use crate::split::{self, NoSuite, Statement};
 use crate::{Span, lower};
 
-/// Statements shorter than this are parsed whole, bytes: about 25 lines.
-const MAX_WHOLE: usize = 1_000;
+/// Statements shorter than this are parsed whole, bytes: about ten lines.
+const MAX_WHOLE: usize = 400;
 
 /// Suites within suites that are cut; deeper ones are parsed whole.
 const MAX_LEVEL: usize = 8;
@@ -50,55 +53,6 @@ pub(crate) fn parse(
     sites.sort_by_key(|s| (s.span.start, s.span.end));
     sites.dedup();
     Some((body, sites))
-}
-
-/// Facts of an older text and how far the two texts agree.
-struct Known<'a> {
-    facts: &'a ItemFacts,
-    /// Both texts are equal up to here.
-    head: usize,
-    /// The new text from here on is the end of the old one.
-    tail: usize,
-    /// From a place in the new tail to the old one.
-    back: i64,
-}
-
-impl<'a> Known<'a> {
-    fn new(facts: &'a ItemFacts, text: &str) -> Self {
-        let (old, new) = (facts.text.as_bytes(), text.as_bytes());
-        let most = old.len().min(new.len());
-        let head = common(old, new, most, |bytes, i| bytes[i]);
-        let same = common(old, new, most - head, |bytes, i| bytes[bytes.len() - 1 - i]);
-        Self {
-            facts,
-            head,
-            tail: new.len() - same,
-            back: old.len() as i64 - new.len() as i64,
-        }
-    }
-
-    /// Whether a statement of the old text stands on a line of its own, indented so: what follows
-    /// it on deeper lines depends on that.
-    fn is_indented(&self, start: u32, indent: &str) -> bool {
-        (self.facts.text[..start as usize].strip_suffix(indent))
-            .is_some_and(|head| head.is_empty() || head.ends_with('\n'))
-    }
-
-    /// The place in the old text of an unchanged one.
-    fn before(&self, span: Span) -> Option<(Span, i64)> {
-        if span.end as usize <= self.head {
-            Some((span, 0))
-        } else if span.start as usize >= self.tail {
-            Some((span.moved(self.back), self.back))
-        } else {
-            None
-        }
-    }
-}
-
-/// How many of the first `most` bytes that `at` gives agree.
-fn common(a: &[u8], b: &[u8], most: usize, at: impl Fn(&[u8], usize) -> u8) -> usize {
-    (0..most).find(|&i| at(a, i) != at(b, i)).unwrap_or(most)
 }
 
 struct Blocks<'a> {
@@ -183,14 +137,33 @@ impl<'a> Blocks<'a> {
         level: usize,
     ) -> Result<Stmt, NoSuite> {
         let Statement { span, headers } = statement;
+        // Whatever is known: parsed whole, tree-sitter lets a fault pass that it sees in a part.
         if headers.is_empty() || span.len() <= MAX_WHOLE || level >= MAX_LEVEL {
             return Err(NoSuite::Uneven);
         }
-        let old_suites = self.old_suites(*span, old);
+        let known = (self.known.as_ref()).and_then(|k| k.headers(statement, indent, old));
+        let old_suites = match &known {
+            Some(known) => known.suites.clone(),
+            None => self.old_suites(*span, old),
+        };
+        let suites = self.suites(statement, indent, &old_suites, level)?;
+        let Some(mut known) = known else {
+            return self.headed(statement, indent, suites);
+        };
+        known.fill(suites).ok_or(NoSuite::Uneven)?;
+        self.sites.append(&mut known.sites);
+        Ok(known.stmt)
+    }
+
+    /// The suites of a statement's clauses.
+    fn suites(
+        &mut self,
+        Statement { span, headers }: &Statement,
+        indent: &str,
+        old: &[&'a [Stmt]],
+        level: usize,
+    ) -> Result<Vec<Vec<Stmt>>, NoSuite> {
         let mut suites = Vec::with_capacity(headers.len());
-        // The headers alone, each with a placeholder for its suite, and where each of them begins.
-        let mut skeleton = String::new();
-        let mut begins = Vec::with_capacity(headers.len());
         for (i, header) in headers.iter().enumerate() {
             let start = split::line_after(self.text, header.end as usize);
             let end = headers.get(i + 1).map_or(span.end, |h| h.start) as usize;
@@ -200,8 +173,23 @@ impl<'a> Blocks<'a> {
             }
             // The next clause's indentation is not part of the suite.
             let end = start + self.text[start..end].trim_end().len();
-            let before = old_suites.get(i).copied().unwrap_or_default();
-            suites.push(self.suite(Span::new(start, end), inner, before, level + 1)?);
+            let old = old.get(i).copied().unwrap_or_default();
+            suites.push(self.suite(Span::new(start, end), inner, old, level + 1)?);
+        }
+        Ok(suites)
+    }
+
+    /// A statement by its headers, parsed alone, and its suites.
+    fn headed(
+        &mut self,
+        Statement { span, headers }: &Statement,
+        indent: &str,
+        suites: Vec<Vec<Stmt>>,
+    ) -> Result<Stmt, NoSuite> {
+        // The headers, each with a placeholder for its suite, and where each of them begins.
+        let mut skeleton = String::new();
+        let mut begins = Vec::with_capacity(headers.len());
+        for (i, header) in headers.iter().enumerate() {
             if i > 0 {
                 skeleton.push('\n');
                 skeleton.push_str(indent);

@@ -4,10 +4,10 @@
 //! of every item whose text is unchanged and parses only the others. An item that no longer parses
 //! keeps its last good facts, marked stale, with the places carried through the edits since.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smol_str::SmolStr;
 
 use crate::ast::{Stmt, StmtKind};
@@ -189,11 +189,20 @@ impl FileParser {
 
     /// Brings `file` up to date with `new`, which differs from its text by `edit` alone.
     pub fn update(&mut self, file: &ParsedFile, new: &str, edit: Edit) -> ParsedFile {
-        // The first item that the edit touches, and one before: a line may join what precedes it.
+        // The first item that the edit touches, and one before if the edit may change its first line:
+        // that may join what precedes it.
         let touched = file
             .items
             .partition_point(|i| (i.span.end as usize) < edit.start);
-        let first = touched.saturating_sub(1);
+        let begun = (file.items.get(touched)).is_some_and(|i| {
+            let before = (i.span.start as usize)..edit.start;
+            new.get(before).is_some_and(|text| text.contains('\n'))
+        });
+        let first = if begun {
+            touched
+        } else {
+            touched.saturating_sub(1)
+        };
         let from = match file.items.get(first) {
             Some(item) if first > 0 => item.span.start as usize,
             _ => 0,
@@ -225,8 +234,9 @@ impl FileParser {
         let mut items: Vec<Item> = file.items[..first.min(kept)].to_vec();
         let mut orderly = !cut.torn;
         for span in cut.items {
-            let key = key(&new[span.range()]);
-            let item = match known.get(&key).filter(|f| f.clean) {
+            let text = &new[span.range()];
+            let known = known.get(&key(text));
+            let item = match known.filter(|f| f.clean && *f.text == *text) {
                 Some(facts) => fresh(span, Arc::clone(facts)),
                 None => {
                     let before = predecessor(replaced, &file.ghosts, new, span, edit);
@@ -398,8 +408,9 @@ fn defined_name(source: &str) -> Option<&str> {
     })
 }
 
+/// Where to look for the facts of a text. Two texts may share a key.
 fn key(source: &str) -> (u64, usize) {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FxHasher::default();
     source.hash(&mut hasher);
     (hasher.finish(), source.len())
 }

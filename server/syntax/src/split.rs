@@ -115,7 +115,7 @@ pub(crate) struct Statement {
 /// Why a suite cannot be cut into statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoSuite {
-    /// A bracket or quote without its partner: no parser will accept it.
+    /// A bracket or quote without its partner, a header without its suite: Python will not accept it.
     Unbalanced,
     /// Its lines are not indented alike; a parser may know better.
     Uneven,
@@ -127,6 +127,8 @@ pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statem
     let bytes = &text.as_bytes()[..region.end as usize];
     let mut out: Vec<Statement> = Vec::new();
     let mut open = None;
+    // How far the header was indented whose suite is to come. tree-sitter takes none for an empty one.
+    let mut header: Option<usize> = None;
     let mut at = region.start as usize;
     while at < bytes.len() {
         let first = indented(bytes, at);
@@ -138,6 +140,9 @@ pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statem
             }
             Some(_) => {}
         }
+        if header.is_some_and(|outer| first - at <= outer) {
+            return Err(NoSuite::Unbalanced);
+        }
         let deeper = match bytes[at..first].strip_prefix(indent.as_bytes()) {
             Some(rest) => !rest.is_empty(),
             None => return Err(NoSuite::Uneven),
@@ -146,6 +151,7 @@ pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statem
         if !line.balanced {
             return Err(NoSuite::Unbalanced);
         }
+        header = (bytes[line.end - 1] == b':').then_some(first - at);
         at = line.next;
         let word = leading_word(&bytes[first..]);
         let here = Span::new(first, line.end);
@@ -169,6 +175,9 @@ pub(crate) fn suite(text: &str, region: Span, indent: &str) -> Result<Vec<Statem
                 });
             }
         }
+    }
+    if header.is_some() {
+        return Err(NoSuite::Unbalanced);
     }
     for statement in &mut out {
         let suites = |headers: &[Span], end: u32| {
@@ -247,6 +256,19 @@ struct Line {
     balanced: bool,
 }
 
+/// Bytes that are part of a token and mean nothing to the cut: most of a text, so that a look at a
+/// table is what a byte should cost.
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let special = b"\n \t\r\x0c#\\\"'()[]{}";
+    let mut i = 0;
+    while i < special.len() {
+        plain[special[i] as usize] = false;
+        i += 1;
+    }
+    plain
+};
+
 /// Scans the logical line at `from`.
 fn logical_line(bytes: &[u8], from: usize) -> Line {
     let mut depth = 0usize;
@@ -291,14 +313,20 @@ fn logical_line(bytes: &[u8], from: usize) -> Line {
                     };
                 }
             }
-            b => {
-                match b {
-                    b'(' | b'[' | b'{' => depth += 1,
-                    b')' | b']' | b'}' if depth == 0 => extra = true,
-                    b')' | b']' | b'}' => depth -= 1,
-                    _ => {}
-                }
+            b'(' | b'[' | b'{' => {
+                depth += 1;
                 at += 1;
+                end = at;
+            }
+            b')' | b']' | b'}' => {
+                extra |= depth == 0;
+                depth = depth.saturating_sub(1);
+                at += 1;
+                end = at;
+            }
+            _ => {
+                let plain = bytes[at..].iter().position(|b| !PLAIN[usize::from(*b)]);
+                at = plain.map_or(bytes.len(), |i| at + i);
                 end = at;
             }
         }
@@ -400,6 +428,32 @@ mod tests {
             ["x = f(1", "@k\ndef g():\n  pass"]
         );
         assert_eq!(items("x = 'open\ny = 1"), ["x = 'open", "y = 1"]);
+    }
+
+    #[test]
+    fn a_header_without_its_suite_is_a_fault() {
+        let fault = |text: &str| {
+            let whole = Span::new(0, text.len());
+            suite(text, whole, "") == Err(NoSuite::Unbalanced)
+        };
+        for text in [
+            "if a:\nb",
+            "if a:\n    # nothing\nb",
+            "def f():\n    if a:\n        # nothing\n    b",
+            "def f():\n    b\n    else:",
+            "x = 1\nfor i in y: # why\n\n",
+        ] {
+            assert!(fault(text), "{text:?}");
+        }
+        for text in [
+            "if a: b\nc",
+            "if a:\n    # why\n\n    b\nc",
+            "x = y[1:\n2]\nz",
+            "x = {1:\n2}\nz",
+            "if a:\n  '''b\n'''\nc",
+        ] {
+            assert!(!fault(text), "{text:?}");
+        }
     }
 
     #[test]
