@@ -37,8 +37,10 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use tileperf_engine::Engine;
 use tower_lsp::LspService;
 
+use publish::Publisher;
 use server::Server;
 
 /// Runs the language server; returns the protocol's exit code.
@@ -52,7 +54,9 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let code = runtime.block_on(async {
         let (outbox, write_failed) = transport::Outbox::start(output)?;
         let answers = outbox.clone();
-        let mut service = LspService::build(|client| Server::new(client, outbox))
+        let engine = Engine::new();
+        let publisher = Publisher::start(engine.clone(), outbox)?;
+        let mut service = LspService::build(|client| Server::new(client, engine, publisher))
             .custom_method(
                 "window/workDoneProgress/cancel",
                 notifications::cancel_progress::handle,

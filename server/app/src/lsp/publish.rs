@@ -1,53 +1,58 @@
 //! Pushed diagnostics: every change is answered, the newest version wins.
 //!
-//! Notification handlers only note which document has changed. One task answers: while it works or
-//! the client is slow to read, further changes of a document fold into one, so a burst costs one
-//! answer at its end and nothing is ever queued twice. Files that are not open wait for documents
-//! that are.
+//! Notification handlers only note which document has changed. One thread answers, always the same:
+//! what it looked at is still near the processor when the next key is struck. While it works or the
+//! client is slow to read, further changes of a document fold into one, so a burst costs one answer at
+//! its end and nothing is ever queued twice. Files that are not open wait for documents that are.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tileperf_engine::{DocId, Engine};
-use tokio::sync::Notify;
+use tokio::runtime::Handle;
 use tower_lsp::ls_types::{PublishDiagnosticsParams, Uri};
 
 use super::convert::Converter;
 use super::diagnostics;
+use super::idle;
+use super::panics::reason;
 use super::transport::Outbox;
-use super::{idle, pool};
 
 /// The documents whose diagnostics are due, with the names under which the client knows them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Publisher {
     due: Mutex<HashMap<DocId, (Uri, Converter)>>,
     /// Files of which something was said while they were not open.
     told: Mutex<HashSet<DocId>>,
-    wake: Notify,
+    wake: SyncSender<()>,
 }
 
 impl Publisher {
-    /// Starts answering, for as long as the runtime lives.
-    pub(super) fn start(engine: Engine, outbox: Outbox) -> Arc<Self> {
-        let publisher = Arc::new(Self::default());
-        let this = Arc::clone(&publisher);
-        tokio::spawn(async move {
-            loop {
-                this.wake.notified().await;
-                loop {
-                    let due = this.next(&engine);
-                    if due.is_empty() {
-                        break;
-                    }
-                    for (id, (uri, convert)) in due {
-                        let (asked, known) = (id.clone(), convert.clone());
-                        this.publish(&engine, &outbox, id, uri, convert).await;
-                        this.check_links(&engine, asked, known);
-                    }
-                }
-            }
+    /// Starts answering, for as long as the publisher is held. What is looked at later runs on the
+    /// present runtime.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub(super) fn start(engine: Engine, outbox: Outbox) -> io::Result<Arc<Self>> {
+        let (wake, woken) = sync_channel(1);
+        let publisher = Arc::new(Self {
+            due: Mutex::default(),
+            told: Mutex::default(),
+            wake,
         });
-        publisher
+        let answers = Answers {
+            publisher: Arc::downgrade(&publisher),
+            engine,
+            outbox,
+            runtime: Handle::current(),
+        };
+        std::thread::Builder::new()
+            .name("lsp-publish".into())
+            .spawn(move || answers.give(&woken))?;
+        Ok(publisher)
     }
 
     /// Notes that a document was opened, changed or closed, or that something else was found in it.
@@ -56,7 +61,8 @@ impl Publisher {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(id, (uri, convert));
-        self.wake.notify_one();
+        // One that is waiting to be heard is enough.
+        let _ = self.wake.try_send(());
     }
 
     /// The files of which something was said while they were not open.
@@ -76,47 +82,63 @@ impl Publisher {
             .into_iter()
             .collect()
     }
+}
 
-    /// Looks, once nothing is typed, whether other files add something, or this one adds something to
-    /// others, and answers again then.
-    fn check_links(self: &Arc<Self>, engine: &Engine, id: DocId, convert: Converter) {
-        let this = Arc::clone(self);
-        idle::check_links(engine.clone(), id, move |doc| {
-            if let Some(uri) = convert.uri(&doc) {
-                this.mark(doc, uri, convert.clone());
+/// The thread that answers.
+struct Answers {
+    publisher: Weak<Publisher>,
+    engine: Engine,
+    outbox: Outbox,
+    runtime: Handle,
+}
+
+impl Answers {
+    fn give(self, woken: &Receiver<()>) {
+        while woken.recv().is_ok() {
+            while let Some(publisher) = self.publisher.upgrade() {
+                let due = publisher.next(&self.engine);
+                if due.is_empty() {
+                    break;
+                }
+                for (id, (uri, convert)) in due {
+                    self.publish(&publisher, &id, uri, &convert);
+                    self.check_links(publisher.clone(), id, convert);
+                }
             }
-        });
+        }
     }
 
     /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
     /// not open have no version.
-    async fn publish(
-        self: &Arc<Self>,
-        engine: &Engine,
-        outbox: &Outbox,
-        id: DocId,
-        uri: Uri,
-        convert: Converter,
-    ) {
-        let open = engine.text(&id).map(|(version, _)| version);
-        let nothing = PublishDiagnosticsParams::new(uri.clone(), Vec::new(), open);
-        if !engine.is_awake() {
-            return outbox.publish(nothing).await;
-        }
-        let (this, engine, sink) = (Arc::clone(self), engine.clone(), outbox.clone());
-        let work = move || {
+    fn publish(&self, publisher: &Publisher, id: &DocId, uri: Uri, convert: &Converter) {
+        let open = self.engine.text(id).map(|(version, _)| version);
+        let mut params = PublishDiagnosticsParams::new(uri, Vec::new(), open);
+        if self.engine.is_awake() {
             // The analysis is what diagnostics come from; lenses and hints find it done.
-            let found = diagnostics::of(&engine, &convert, &id);
-            let version = found.version.or(open);
-            if version.is_none() && !found.diagnostics.is_empty() {
-                (this.told.lock().unwrap_or_else(PoisonError::into_inner)).insert(id);
+            let look = AssertUnwindSafe(|| diagnostics::of(&self.engine, convert, id));
+            match catch_unwind(look) {
+                Ok(found) => {
+                    params.version = found.version.or(open);
+                    params.diagnostics = found.diagnostics;
+                }
+                Err(panic) => tracing::error!("diagnostics: {}", reason(&*panic)),
             }
-            // From this thread at once, not by way of the message loop.
-            let params = PublishDiagnosticsParams::new(uri, found.diagnostics, version);
-            sink.publish_blocking(params);
-        };
-        if pool::caught("diagnostics", work).await.is_none() {
-            outbox.publish(nothing).await;
+            if params.version.is_none() && !params.diagnostics.is_empty() {
+                let told = publisher.told.lock();
+                (told.unwrap_or_else(PoisonError::into_inner)).insert(id.clone());
+            }
         }
+        self.outbox.publish(params);
+    }
+
+    /// Looks, once nothing is typed, whether other files add something, or this one adds something to
+    /// others, and answers again then.
+    fn check_links(&self, publisher: Arc<Publisher>, id: DocId, convert: Converter) {
+        let _within = self.runtime.enter();
+        idle::check_links(self.engine.clone(), id, move |doc| {
+            if let Some(uri) = convert.uri(&doc) {
+                publisher.mark(doc, uri, convert.clone());
+            }
+        });
     }
 }

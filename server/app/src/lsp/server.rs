@@ -20,7 +20,6 @@ use super::publish::Publisher;
 use super::questions::Questions;
 use super::refresh::Refresh;
 use super::session::Session;
-use super::transport::Outbox;
 use super::{convert, idle, lifecycle, notifications, requests};
 
 /// The state of a session.
@@ -47,8 +46,7 @@ pub(super) struct Server {
 impl Server {
     /// A server for a client that has not said anything yet. Its background tasks live on the
     /// current runtime.
-    pub(super) fn new(client: Client, outbox: Outbox) -> Self {
-        let engine = Engine::new();
+    pub(super) fn new(client: Client, engine: Engine, publisher: Arc<Publisher>) -> Self {
         let questions = Questions::new(client.clone());
         Self {
             names: Arc::default(),
@@ -58,7 +56,7 @@ impl Server {
             questions,
             changed_files: ChangedFiles::start(engine.clone()),
             failing: Arc::new(watch::Sender::new(())),
-            publisher: Publisher::start(engine.clone(), outbox),
+            publisher,
             refresh: OnceLock::new(),
             roots: Mutex::default(),
             session: OnceLock::new(),

@@ -1,10 +1,13 @@
 //! The way out: one queue and one thread that writes it.
 //!
 //! A client that stops reading blocks that thread and nothing else. The queue is bounded; senders
-//! wait for room as tasks, so a stuck client costs the memory of a full queue and no more.
+//! wait for room as tasks, so a stuck client costs the memory of a full queue and no more. Diagnostics,
+//! which come from a thread that may block, are written by it when nothing else waits: handing them on
+//! would cost every keystroke the waking of another thread.
 
 use std::io::Write;
-use std::sync::mpsc as blocking;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, mpsc as blocking};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -50,9 +53,24 @@ impl From<PublishDiagnosticsParams> for Published {
 }
 
 /// Sends messages to the client; cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(in super::super) struct Outbox {
     queue: mpsc::Sender<Outgoing>,
+    sink: Sink,
+}
+
+/// Where messages are written, by one thread at a time.
+#[derive(Clone)]
+struct Sink {
+    file: Arc<Mutex<dyn Write + Send>>,
+    /// Messages that are queued and not written yet.
+    queued: Arc<AtomicUsize>,
+}
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outbox").finish_non_exhaustive()
+    }
 }
 
 impl Outbox {
@@ -65,43 +83,63 @@ impl Outbox {
     ) -> std::io::Result<(Self, oneshot::Receiver<()>)> {
         let (queue, waiting) = mpsc::channel(QUEUED_MESSAGES);
         let (failed, failure) = oneshot::channel();
+        let sink = Sink {
+            file: Arc::new(Mutex::new(sink)),
+            queued: Arc::default(),
+        };
+        let shared = sink.clone();
         std::thread::Builder::new()
             .name("lsp-write".into())
             .spawn(move || {
-                if let Err(error) = write_all(waiting, sink) {
+                if let Err(error) = write_all(waiting, &shared) {
                     tracing::info!("the client no longer reads: {error}");
                     let _ = failed.send(());
                 }
             })?;
-        Ok((Self { queue }, failure))
+        Ok((Self { queue, sink }, failure))
     }
 
     /// Queues a response. Does nothing once the client is gone.
     pub(super) async fn answer(&self, response: Response) {
-        let _ = self.queue.send(Outgoing::Answer(response)).await;
+        self.queue(Outgoing::Answer(response)).await;
     }
 
     /// Queues a response at once, or hands it back when the queue is full.
     pub(super) fn try_answer(&self, response: Response) -> Result<(), Response> {
-        match self.queue.try_send(Outgoing::Answer(response)) {
-            Err(mpsc::error::TrySendError::Full(Outgoing::Answer(response))) => Err(response),
+        self.sink.queued.fetch_add(1, Ordering::AcqRel);
+        let refused = match self.queue.try_send(Outgoing::Answer(response)) {
+            Ok(()) => return Ok(()),
+            Err(refused) => refused,
+        };
+        self.sink.queued.fetch_sub(1, Ordering::AcqRel);
+        match refused {
+            mpsc::error::TrySendError::Full(Outgoing::Answer(response)) => Err(response),
             _ => Ok(()),
         }
     }
 
     /// Queues a notification or a question to the client.
     pub(super) async fn call(&self, request: Request) {
-        let _ = self.queue.send(Outgoing::Call(request)).await;
+        self.queue(Outgoing::Call(request)).await;
     }
 
-    /// Queues a document's diagnostics.
-    pub(in super::super) async fn publish(&self, params: PublishDiagnosticsParams) {
-        let _ = self.queue.send(Outgoing::Diagnostics(params.into())).await;
+    async fn queue(&self, message: Outgoing) {
+        self.sink.queued.fetch_add(1, Ordering::AcqRel);
+        if self.queue.send(message).await.is_err() {
+            self.sink.queued.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
-    /// The same from a thread that may block: straight from where they were found.
-    pub(in super::super) fn publish_blocking(&self, params: PublishDiagnosticsParams) {
-        let _ = (self.queue).blocking_send(Outgoing::Diagnostics(params.into()));
+    /// Sends a document's diagnostics, from a thread that may block.
+    pub(in super::super) fn publish(&self, params: PublishDiagnosticsParams) {
+        let message = Outgoing::Diagnostics(params.into());
+        if self.sink.is_written(&message) {
+            return;
+        }
+        self.sink.queued.fetch_add(1, Ordering::AcqRel);
+        if self.queue.blocking_send(message).is_err() {
+            self.sink.queued.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
     /// Blocks until all that is queued is written, at most for `limit`.
@@ -113,15 +151,37 @@ impl Outbox {
     }
 }
 
-fn write_all(mut waiting: mpsc::Receiver<Outgoing>, mut sink: impl Write) -> std::io::Result<()> {
+impl Sink {
+    /// Writes a message at once if none waits to be written: an older one about the same document might
+    /// be among them. What cannot be written is left to the thread that tells of it.
+    fn is_written(&self, message: &Outgoing) -> bool {
+        if self.queued.load(Ordering::Acquire) > 0 {
+            return false;
+        }
+        let mut file = match self.file.try_lock() {
+            Ok(file) => file,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let mut bytes = Vec::new();
+        frame(message, &mut bytes);
+        file.write_all(&bytes).and_then(|()| file.flush()).is_ok()
+    }
+}
+
+fn write_all(mut waiting: mpsc::Receiver<Outgoing>, sink: &Sink) -> std::io::Result<()> {
     let mut batch = Vec::new();
     while let Some(first) = waiting.blocking_recv() {
         let mut flushed = Vec::new();
+        let mut messages = 0;
         let mut next = Some(first);
         while let Some(message) = next {
             match message {
                 Outgoing::Flush(written) => flushed.push(written),
-                message => frame(&message, &mut batch),
+                message => {
+                    messages += 1;
+                    frame(&message, &mut batch);
+                }
             }
             next = if batch.len() < BATCH_BYTES {
                 waiting.try_recv().ok()
@@ -129,8 +189,11 @@ fn write_all(mut waiting: mpsc::Receiver<Outgoing>, mut sink: impl Write) -> std
                 None
             };
         }
-        sink.write_all(&batch)?;
-        sink.flush()?;
+        let mut file = sink.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&batch)?;
+        file.flush()?;
+        drop(file);
+        sink.queued.fetch_sub(messages, Ordering::AcqRel);
         batch.clear();
         batch.shrink_to(BATCH_BYTES);
         for written in flushed {
