@@ -447,12 +447,15 @@ impl Engine {
             let open: Vec<_> = engine.shared.docs.iter().map(|d| Arc::clone(&d)).collect();
             open.iter().for_each(|doc| drop(doc.fresh()));
             engine.shared.index.fill(&scope, &stop);
+            // Held, so that another reading that begins now is not called done.
+            let last = engine.shared.indexing.lock();
             if stop.load(Ordering::Relaxed) {
                 return;
             }
             engine.shared.touch_index();
             let seconds = started.elapsed().as_secs_f64();
             engine.shared.count(Some((State::Ready, seconds)));
+            drop(last);
             let status = engine.status();
             tracing::info!(
                 "indexed {} Python files, {} that mention cuTile, {} kernels, in {seconds:.2} s",

@@ -177,7 +177,8 @@ impl Engine {
         // Who asks wants it read, whether or not anybody has seen cuTile in it.
         self.wake();
         let asked = Instant::now();
-        while self.status().state == State::Indexing && asked.elapsed() < PATIENCE {
+        // Whoever woke it first may not have come to the reading yet.
+        while self.status().state != State::Ready && asked.elapsed() < PATIENCE {
             std::thread::sleep(STEP);
         }
         let mut all = CheckedWorkspace::default();
