@@ -12,6 +12,7 @@ mod offer;
 mod optimization;
 mod order;
 mod present;
+mod site;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -36,6 +37,7 @@ macro_rules! optimizations {
 
 optimizations! {
     a_block_access,
+    b_persistent_grid,
     c_autotune,
     d_tfloat32_operands,
     e_latency_hints,

@@ -40,6 +40,7 @@ pub use finding::{Claim, Described, Finding, Findings, Fix, Lowering, Safety};
 pub use fixes::compatible;
 pub use markdown::markdown;
 pub use rule::{Check, DeviceContext, Rule, Severity};
+pub(crate) use tp303_hardcoded_sm_count::ASK as SM_COUNT;
 pub(crate) use tp404_mma_fp32_no_tf32::float32_operands;
 pub(crate) use tp408_no_swizzle::in_plain_order;
 pub(crate) use tuned::{is_occupancy, is_tile, listed, multiplies};

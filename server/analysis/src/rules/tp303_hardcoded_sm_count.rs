@@ -39,7 +39,8 @@ rule! {
 /// Counts of cards that cuTile runs on. Anything else needs a name that says what it is.
 const KNOWN: [i64; 12] = [78, 84, 108, 114, 128, 132, 142, 144, 148, 152, 170, 188];
 
-const ASK: &str =
+/// Asks the device. The module `torch` has to be there.
+pub(crate) const ASK: &str =
     "torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count";
 
 fn check(item: &ItemContext<'_>, out: &mut Findings<'_>) {

@@ -4,7 +4,7 @@ use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Arg, ExprKind};
 
 use super::flow::one_line;
-use super::site::Refused;
+use crate::playbook::site::Refused;
 use super::space::{Fixed, Hint};
 use crate::body::Literal;
 use crate::playbook::KernelContext;

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::effects::Effects;
-use super::site::Refused;
+use crate::playbook::site::Refused;
 use crate::body::{Device, Ty};
 use crate::playbook::KernelContext;
 

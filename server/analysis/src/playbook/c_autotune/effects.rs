@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use super::site::{Refused, Site};
+use crate::playbook::site::{Refused, Site};
 use crate::body::{Device, Ty};
 use crate::rules::FileContext;
 

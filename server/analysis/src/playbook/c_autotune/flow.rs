@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use super::site::{Meaning, Site};
+use crate::playbook::site::{Meaning, Site};
 
 /// Constants and everything that follows from them.
 pub(super) struct Flow<'s, 'a> {

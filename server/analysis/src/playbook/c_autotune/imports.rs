@@ -4,7 +4,7 @@
 use tileperf_syntax::ast::StmtKind;
 use tileperf_syntax::{Item, Span};
 
-use super::site::Refused;
+use crate::playbook::site::Refused;
 use crate::rewrite::Edits;
 use crate::rules::FileContext;
 

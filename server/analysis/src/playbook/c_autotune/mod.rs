@@ -8,7 +8,6 @@ mod imports;
 mod loops;
 mod passed;
 mod plan;
-mod site;
 mod space;
 #[cfg(test)]
 mod tests;

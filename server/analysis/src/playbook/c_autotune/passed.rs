@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
 use super::effects::Copied;
-use super::site::{Meaning, Refused, Site};
+use crate::playbook::site::{Meaning, Refused, Site};
 use super::write::Tuned;
 use crate::model::KernelParam;
 use crate::rewrite::autotune::{fresh, key_parts};

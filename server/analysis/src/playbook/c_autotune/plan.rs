@@ -7,7 +7,6 @@ use super::drift;
 use super::effects::Effects;
 use super::flow::Flow;
 use super::imports::Imports;
-use super::site::{Refused, Site};
 use super::space::{self, Fixed, Space};
 use super::tiles;
 use super::write::{Tuned, Words};
@@ -15,6 +14,7 @@ use crate::body::is_decorated;
 use crate::classify::Class;
 use crate::model::AccessKind;
 use crate::playbook::KernelContext;
+use crate::playbook::site::{Refused, Site};
 use crate::rewrite::Edits;
 use crate::rewrite::autotune::{fresh, module_lines};
 use crate::rules::{is_test, multiplies};
@@ -185,6 +185,9 @@ fn sites<'a>(at: &KernelContext<'a>, fixed: &Fixed) -> Result<Vec<Site<'a>>, Ref
     let mut refused = None;
     for launch in at.launches() {
         match Site::of(at, launch) {
+            Ok(site) if site.is_backward() => {
+                refused = Some("it is launched in a backward pass");
+            }
             Ok(site) => sites.push(site),
             Err(why) => refused = Some(why),
         }

@@ -8,7 +8,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, Stmt};
 use super::effects::Effects;
 use super::flow::Flow;
 use super::loops::loops_follow;
-use super::site::{Meaning, Site};
+use crate::playbook::site::{Meaning, Site};
 use crate::playbook::KernelContext;
 use crate::rules::{is_occupancy, is_tile};
 

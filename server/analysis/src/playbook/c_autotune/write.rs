@@ -9,7 +9,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 use super::effects::Copied;
 use super::flow::{Flow, one_line};
 use super::passed::Argument;
-use super::site::{Refused, Site};
+use crate::playbook::site::{Refused, Site};
 use super::space::{Fixed, Space};
 use crate::model::Kernel;
 use crate::rewrite::Edits;

@@ -11,7 +11,7 @@ use crate::rewrite::Edits;
 use crate::rewrite::autotune::fresh;
 use crate::rules::FileContext;
 
-/// A launch that can be tuned. Places are relative to the item.
+/// A launch that can be changed. Places are relative to the item.
 pub(super) struct Site<'a> {
     pub(super) file: FileContext<'a>,
     pub(super) item: &'a Item,
@@ -40,7 +40,7 @@ pub(super) enum Meaning<'a> {
     Changing,
 }
 
-/// Why something is not tuned.
+/// Why something is left alone.
 pub(super) type Refused = &'static str;
 
 impl<'a> Site<'a> {
@@ -62,9 +62,6 @@ impl<'a> Site<'a> {
         let around: Vec<_> = file.functions_around(launch.span);
         let around: Vec<&FunctionDef> = around.into_iter().map(|f| f.node).collect();
         let stmt = statement(&file, call.item, &around, call.node)?;
-        if is_backward(call.item, &around) {
-            return Err("it is launched in a backward pass");
-        }
         let ExprKind::Call { args, .. } = &call.node.kind else {
             return Err("the launch is no call");
         };
@@ -193,6 +190,20 @@ impl<'a> Site<'a> {
         })
     }
 
+    /// Whether it is in an autograd function, and not in its forward pass.
+    pub(super) fn is_backward(&self) -> bool {
+        is_backward(self.item, &self.around)
+    }
+
+    /// How often the innermost function names something, to give it a value or to read it.
+    pub(super) fn named_within(&self, name: &SmolStr) -> usize {
+        let mut count = 0;
+        if let Some(def) = self.def() {
+            mentions(&def.body, name, None, &mut count);
+        }
+        count
+    }
+
     /// How often the file names something outside the innermost function, or a name of this function.
     pub(super) fn named_elsewhere(&self, name: &SmolStr) -> usize {
         let own = self.def().map(|d| d.def_span);
@@ -203,6 +214,36 @@ impl<'a> Site<'a> {
         }
         count
     }
+}
+
+/// The launches of a kernel, if they are all that uses it: no other file, search or remade kernel does,
+/// and nobody is handed it.
+pub(super) fn only_launches<'a>(at: &KernelContext<'a>) -> Result<Vec<&'a Launch>, Refused> {
+    let (file, kernel) = (at.file, at.kernel);
+    if at.uses.searches > 0 || at.uses.remade > 0 {
+        return Err("a search or a remade kernel launches it too");
+    }
+    let of_that_name = file.model.kernels.iter().filter(|k| k.name == kernel.name);
+    if kernel.qualified != kernel.name || of_that_name.count() > 1 {
+        return Err("it is not a function of the module, defined once");
+    }
+    let launches = at.launches();
+    if launches.is_empty() || at.uses.launches > launches.len() {
+        return Err("other files launch it, or nothing does");
+    }
+    if named_in(file, &kernel.name) != launches.len() {
+        return Err("it is not only launched");
+    }
+    Ok(launches)
+}
+
+/// How often a file names something; defining it is not naming it.
+fn named_in(file: &FileContext<'_>, name: &SmolStr) -> usize {
+    let mut count = 0;
+    for item in &file.file.items {
+        mentions(&item.facts.body, name, None, &mut count);
+    }
+    count
 }
 
 /// Counts the mentions of a name, those in the function that stands at `skip` left out.
