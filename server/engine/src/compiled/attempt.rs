@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::CompiledFacts;
 use tileperf_analysis::model::{FileModel, ModelCache};
+use tileperf_analysis::signature::Signature;
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::Text;
 
@@ -66,9 +67,23 @@ impl<'s> Attempt<'s> {
         let edited = Snapshot::new(shared).with(&key.doc, Text::new(text.to_owned()), parsed);
         let mut subject = subject(shared, &edited, key, &model, self.arch)?;
         // A guess that had to be put right is put right for both.
-        subject.signatures = vec![self.before.signature.clone()];
+        let guessed = subject.signatures.first();
+        let signature = continued(&self.before.signature, guessed);
+        subject.signatures = vec![signature];
         compiled(&self.toolchain, &subject, self.arch, self.depth, cancel)
     }
+}
+
+/// The signature of a kernel that may have got further parameters: of those, what is guessed.
+fn continued(before: &Signature, guessed: Option<&Signature>) -> Signature {
+    let mut signature = before.clone();
+    let all = guessed.map_or(&[][..], |guess| &guess.params);
+    let is_longer = (before.params.iter().zip(all)).all(|(old, new)| old.name == new.name);
+    if is_longer {
+        let further = all.iter().skip(before.params.len());
+        signature.params.extend(further.cloned());
+    }
+    signature
 }
 
 fn compiled(
@@ -97,4 +112,38 @@ fn subject(
     let subject = subjects(snapshot, cached, &key.doc, one, arch).pop();
     let (_, subject) = subject.ok_or("the file is not of the workspace")?;
     subject.map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use tileperf_analysis::signature::{Kind, Origin, Param, Signature};
+
+    use super::continued;
+
+    fn signature(params: &[(&str, &str)]) -> Signature {
+        let param = |(name, dtype): &(&str, &str)| Param {
+            name: (*name).into(),
+            kind: Kind::Scalar {
+                dtype: (*dtype).into(),
+            },
+        };
+        Signature {
+            params: params.iter().map(param).collect(),
+            globals: Vec::new(),
+            origin: Origin::Guess,
+        }
+    }
+
+    #[test]
+    fn further_parameters_are_guessed() {
+        let before = signature(&[("a", "int64"), ("b", "int32")]);
+        let longer = signature(&[("a", "int32"), ("b", "int32"), ("n", "int32")]);
+        let wanted = signature(&[("a", "int64"), ("b", "int32"), ("n", "int32")]);
+        assert_eq!(continued(&before, Some(&longer)), wanted);
+        // Nothing is known of it, it is no longer, or other parameters: the compiler has its say.
+        let other = signature(&[("a", "int32"), ("c", "int32"), ("n", "int32")]);
+        for guessed in [None, Some(&before), Some(&other)] {
+            assert_eq!(continued(&before, guessed), before);
+        }
+    }
 }
