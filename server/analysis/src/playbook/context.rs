@@ -2,9 +2,9 @@
 
 use smol_str::SmolStr;
 use tileperf_syntax::Span;
-use tileperf_syntax::ast::{ExprKind, FunctionDef};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
-use crate::body::{ApiCall, Device};
+use crate::body::{ApiCall, Device, values};
 use crate::classify::Class;
 use crate::model::{Candidate, FileModel, Kernel, Launch};
 use crate::rewrite::Edits;
@@ -105,6 +105,14 @@ impl<'a> KernelContext<'a> {
             start: func.span.start,
             end: attr.span.start,
         }))
+    }
+
+    /// The parameter that an expression is, if that is what was passed all along.
+    pub fn parameter(&self, expr: &Expr) -> Option<&'a SmolStr> {
+        let name = expr.name()?;
+        let param = self.device.param(name)?;
+        let fixed = values(&self.def.node.body, name).is_empty();
+        fixed.then_some(&param.name.name)
     }
 
     /// The value of a hint fixed at the decorator, if it is a number.

@@ -7,6 +7,7 @@
 
 mod action;
 mod context;
+mod host;
 mod markdown;
 mod offer;
 mod optimization;
@@ -44,5 +45,6 @@ optimizations! {
     f_no_tma_stores,
     h_cheaper_math,
     i_block_swizzle,
+    m_static_bounds,
     p_masked_gather,
 }
