@@ -46,5 +46,6 @@ optimizations! {
     h_cheaper_math,
     i_block_swizzle,
     m_static_bounds,
+    n_divisibility,
     p_masked_gather,
 }
