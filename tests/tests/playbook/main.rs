@@ -3,6 +3,7 @@
 
 mod command;
 mod editor;
+mod launched;
 mod search;
 
 use std::path::PathBuf;

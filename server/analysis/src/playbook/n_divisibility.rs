@@ -8,8 +8,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 use super::host::Host;
 use super::optimization::optimization;
 use super::site::{Site, only_launches};
-use super::{Actions, Effect, KernelContext};
-use crate::arch::Arch;
+use super::{Actions, KernelContext};
 use crate::body::{Ty, argument};
 use crate::target::Version;
 
@@ -17,11 +16,11 @@ optimization! {
     /// Say of which power of two an offset is a multiple: `ct.assume_divisible_by`.
     ///
     /// A slice of an array that begins at a number known only when the kernel runs may begin anywhere,
-    /// so nothing of it is loaded by TMA: "base pointer not 16-byte aligned". cuTile finds out by itself
-    /// how the arrays that are passed are aligned, but not what the numbers are multiples of. If the
-    /// number is no multiple what happens is undefined, so this is offered only where every launch
-    /// passes a number that is one, or makes sure of it first. Slices along axes that are not contiguous
-    /// need nothing of the kind.
+    /// so nothing of it is loaded by TMA ("base pointer not 16-byte aligned"), or in wide pieces. cuTile
+    /// finds out by itself how the arrays that are passed are aligned, but not what the numbers are
+    /// multiples of. If the number is no multiple what happens is undefined, so this is offered only
+    /// where every launch passes a number that is one, or makes sure of it first. For a slice along an
+    /// axis that is not contiguous the code stays the same.
     ///
     /// ```python before
     /// @ct.kernel
@@ -65,7 +64,8 @@ optimization! {
     ///     ct.launch(torch.cuda.current_stream(), (x.shape[0] // 64,), copy, (x, y, first, 64))
     /// ```
     N "divisibility" Vectorization Same offer,
-    gain "a seventh of the code, TMA instead of plain loads" "a copy of columns from an offset, float16, sm_90 and sm_100" "tileiras 13.4",
+    gain "TMA instead of plain loads" "a product of columns from an offset, float16, sm_90" "tileiras 13.4",
+    gain "a seventh of the code" "a copy of columns from an offset, float16, sm_80 to sm_100" "tileiras 13.4",
 }
 
 /// The first version with `assume_divisible_by`.
@@ -79,7 +79,7 @@ const HOPS: u32 = 4;
 
 fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let Some(ct) = at.ct() else { return };
-    if at.file.target.cuda_tile.is_some_and(|v| v < SINCE) || !at.on_any(Arch::has_tma) {
+    if at.file.target.cuda_tile.is_some_and(|v| v < SINCE) {
         return;
     }
     let starts = starts(at);
@@ -120,7 +120,7 @@ fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     }
     let title = format!("Say that {}", facts.join(", and "));
     let edits = edits.lines_before(first.span.start, &lines);
-    let mut described = out.push("", title, edits).shows(Effect::Tma);
+    let mut described = out.push("", title, edits);
     for fact in facts {
         described = described.if_only(format!("{fact} at every launch, as the host says"));
     }

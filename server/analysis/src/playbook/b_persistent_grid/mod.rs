@@ -116,7 +116,7 @@ const PER_SM: [i64; 4] = [1, 2, 4, 8];
 
 fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let Ok(plan) = Plan::of(at) else { return };
-    let hint = at.hint("occupancy");
+    let hint = at.hint("occupancy").filter(|blocks| *blocks > 0);
     let all = hint.as_ref().map_or(&PER_SM[..], std::slice::from_ref);
     for per_sm in all {
         let described = out.push_in_file(

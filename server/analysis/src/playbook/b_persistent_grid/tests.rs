@@ -170,6 +170,21 @@ fn comments_blank_lines_and_line_ends_stay() {
 }
 
 #[test]
+fn the_occupancy_hint_says_how_many_blocks() {
+    let hinted = |hint: &str| {
+        let kernel = format!("@ct.kernel(occupancy={hint})");
+        variants(
+            &OPTIMIZATION,
+            &code(BODY, HOST).replace("@ct.kernel", &kernel),
+        )
+    };
+    assert_eq!(hinted("3"), ["per-sm=3"]);
+    for unknown in ["ct.ByTarget(sm_90=2)", "OCCUPANCY", "0"] {
+        assert_eq!(hinted(unknown).len(), 4, "{unknown}");
+    }
+}
+
+#[test]
 fn no_rule_finds_anything_new() {
     let slugs = |text: &str| {
         let mut all: Vec<&str> = findings(text).iter().map(|f| f.rule.slug).collect();
