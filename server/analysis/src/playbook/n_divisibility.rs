@@ -220,6 +220,7 @@ mod tests {
             ("if n % 16:\n    raise ValueError(n)\n", "n", 16),
             ("if m < 2 or n % 16 > 0:\n    return None\n", "n", 16),
             ("size = 32\nassert n % size == 0\n", "n", 32),
+            ("first = pick(n)\nassert first % 8 == 0\n", "first", 8),
             ("", "256", 256),
             ("", "m * 8", 8),
             ("first = 16 * m\n", "first", 16),

@@ -18,7 +18,8 @@ impl<'a> Host<'_, 'a> {
     pub(in crate::playbook) fn divides(&self, number: &Term, by: &Term) -> bool {
         match (number, by) {
             (Term::Int(number), Term::Int(by)) => *by > 0 && number % by == 0,
-            (Term::Op("*", a, b), _) if **a == *by || **b == *by => true,
+            (Term::Op("*", a, b), _) if self.divides(a, by) || self.divides(b, by) => true,
+            _ if number == by => true,
             _ => {
                 let mut multiples = self.ensured().multiples.into_iter();
                 multiples.any(|(n, b)| n == *number && b == *by)

@@ -115,7 +115,11 @@ impl<'s, 'a> Host<'s, 'a> {
         match &expr.kind {
             ExprKind::Int(value) => Some(Term::Int(*value)),
             ExprKind::Name(name) => match self.site.meaning(name) {
-                Meaning::Value(value) => self.number(value, hops),
+                // What is made in some other way is one number all the same.
+                Meaning::Value(value) => {
+                    let plain = || Term::Text(name.to_string());
+                    Some(self.number(value, hops).unwrap_or_else(plain))
+                }
                 Meaning::Steady => match self.unpacked(name) {
                     Some((array, axis)) => self.extent(array, axis, hops),
                     None => Some(Term::Text(name.to_string())),
@@ -219,7 +223,14 @@ impl<'s, 'a> Host<'s, 'a> {
                     ExprKind::Tuple(parts) | ExprKind::List(parts) if parts.len() == self.rank => {
                         self.number(parts.get(axis)?, hops)
                     }
-                    _ => self.extent(shape_of(shape)?, axis, hops),
+                    _ if shape_of(shape).is_some() => self.extent(shape_of(shape)?, axis, hops),
+                    _ => {
+                        let plain = args.iter().filter(|arg| arg.name.is_none());
+                        let extents: Vec<&Arg> = plain.collect();
+                        let all = extents.len() == self.rank && attr.name != "full";
+                        let extent = extents.get(axis).filter(|arg| all && arg.stars == 0)?;
+                        self.number(&extent.value, hops)
+                    }
                 }
             }
             _ => None,

@@ -49,6 +49,10 @@ impl<'a> Within<'_, '_, 'a> {
     ) -> Option<String> {
         let dim = self.host.dim(self.passed(array)?, axis)?;
         let tile = self.extent(extent)?;
+        // What `reshape` is to find out is no extent.
+        if matches!(tile, Term::Int(extent) if extent <= 0) {
+            return None;
+        }
         let at = self.at.source(index.span);
         let place = format!("axis {axis} of `{array}`, which is `{dim}`");
         let number = self.at.device.ty(index).int();

@@ -78,6 +78,11 @@ fn launches_that_prove_it() {
             "(n // 64,)",
             "n, 64",
         ),
+        (
+            "m = f(n)\nassert m % 64 == 0\nassert m == x.shape[0]\n",
+            "(ct.cdiv(m, 64),)",
+            "n, 64",
+        ),
         // One element at a time.
         ("", "(x.shape[0],)", "n, 1"),
     ] {
@@ -204,8 +209,43 @@ fn indices_that_stay_below() {
         "x = x.slice(1, 2, 3)\nfor j in range(x.shape[1] // T):\n    t = ct.load(x, (ct.bid(0), j), (1, T))",
         "for j in range(x.shape[1] // T):\n    pass\nt = ct.load(x, (ct.bid(0), j), (1, T))",
         "t = ct.load(x, (ct.bid(0), 0), (1, T))",
+        "ct.store(x, (ct.bid(0), 0), ct.reshape(ct.zeros((T,), ct.float32), (1, -1)))",
     ] {
         none(&OPTIMIZATION, &code(kernel, host));
+    }
+}
+
+#[test]
+fn arrays_that_the_launching_function_makes() {
+    let launch = |made: &str| {
+        format!(
+            "assert n % 64 == 0\nm = f(n)\ny = {made}\nct.launch(s, (ct.cdiv(m * n, 64),), k, (y, y, n, 64))"
+        )
+    };
+    for made in [
+        "torch.empty((m * n,))",
+        "torch.zeros([m * n], device=x.device)",
+        "torch.empty(m * n, dtype=x.dtype)",
+        "torch.full((m * n,), 1.0)",
+        "torch.empty_like(torch.ones(m * n))",
+    ] {
+        let code = code(LOAD, &launch(made));
+        match made.contains("_like") {
+            // What has no name is not followed.
+            true => none(&OPTIMIZATION, &code),
+            false => assert_eq!(variants(&OPTIMIZATION, &code), [""], "{made}"),
+        }
+    }
+    for made in [
+        "torch.full(m * n, 1.0)",
+        "torch.empty(m, n)",
+        "torch.empty((m, n))",
+        "torch.empty(*x.shape)",
+        "torch.empty(n)",
+        "other.empty(m * n)",
+        "torch.arange(m * n)",
+    ] {
+        none(&OPTIMIZATION, &code(LOAD, &launch(made)));
     }
 }
 
