@@ -1,7 +1,10 @@
 //! The documentation of every optimization, tried; what holds for all of them.
 
+use std::collections::BTreeSet;
+
 use super::testing::{after, none, offered};
 use super::{Effect, OPTIMIZATIONS, Optimization, Proof, present};
+use crate::rules::testing::{findings, whole};
 use crate::rules::{BlockKind, Doc};
 use crate::target::Target;
 
@@ -29,6 +32,32 @@ fn documentation() {
             }
         }
         assert_eq!(seen, [true; 3], "{optimization:?}: before, after and good");
+    }
+}
+
+#[test]
+fn no_rule_finds_anything_new_in_what_is_documented() {
+    let slugs = |code: &str| -> BTreeSet<&str> {
+        let found = findings(&whole(code));
+        found.iter().map(|f| f.rule.slug).collect()
+    };
+    for optimization in OPTIMIZATIONS {
+        let mut before = BTreeSet::new();
+        for block in Doc::parse(optimization.doc).blocks {
+            match block.kind {
+                BlockKind::Before => before = slugs(&block.code),
+                BlockKind::After(_) => {
+                    let after = slugs(&block.code);
+                    let new: Vec<&&str> = after.difference(&before).collect();
+                    assert!(
+                        new.is_empty(),
+                        "{optimization:?}: {new:?} in\n{}",
+                        block.code
+                    );
+                }
+                _ => {}
+            }
+        }
     }
 }
 
