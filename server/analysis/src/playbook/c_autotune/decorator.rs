@@ -4,10 +4,10 @@ use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Arg, ExprKind};
 
 use super::flow::one_line;
-use crate::playbook::site::Refused;
 use super::space::{Fixed, Hint};
 use crate::body::Literal;
 use crate::playbook::KernelContext;
+use crate::playbook::site::Refused;
 use crate::rewrite::Edits;
 
 /// The hints that are fixed at the decorator and that a search would choose.

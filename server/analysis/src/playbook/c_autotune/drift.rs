@@ -8,9 +8,9 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 use super::effects::Effects;
-use crate::playbook::site::Refused;
 use crate::body::{Device, Ty};
 use crate::playbook::KernelContext;
+use crate::playbook::site::Refused;
 
 /// Refuses kernels whose trials would do something else than the launch.
 pub(super) fn check(at: &KernelContext<'_>, effects: &Effects) -> Result<(), Refused> {

@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::playbook::site::{Refused, Site};
 use crate::body::{Device, Ty};
+use crate::playbook::site::{Refused, Site};
 use crate::rules::FileContext;
 
 /// Parameters of a function of device code by what is done to them, functions that it calls included.

@@ -4,9 +4,9 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
 use super::effects::Copied;
-use crate::playbook::site::{Meaning, Refused, Site};
 use super::write::Tuned;
 use crate::model::KernelParam;
+use crate::playbook::site::{Meaning, Refused, Site};
 use crate::rewrite::autotune::{fresh, key_parts};
 
 /// An argument of the launch.

@@ -8,8 +8,8 @@ use tileperf_syntax::ast::{Expr, ExprKind, Stmt};
 use super::effects::Effects;
 use super::flow::Flow;
 use super::loops::loops_follow;
-use crate::playbook::site::{Meaning, Site};
 use crate::playbook::KernelContext;
+use crate::playbook::site::{Meaning, Site};
 use crate::rules::{is_occupancy, is_tile};
 
 /// An extent of a matrix multiplication.

@@ -9,9 +9,9 @@ use tileperf_syntax::ast::{Expr, ExprKind, StmtKind};
 use super::effects::Copied;
 use super::flow::{Flow, one_line};
 use super::passed::Argument;
-use crate::playbook::site::{Refused, Site};
 use super::space::{Fixed, Space};
 use crate::model::Kernel;
+use crate::playbook::site::{Refused, Site};
 use crate::rewrite::Edits;
 use crate::rewrite::autotune::fresh;
 
