@@ -320,7 +320,10 @@ impl Gym {
         let mut command = Command::new(server_binary());
         self.surround(&mut command);
         command.arg("perf").args(args).current_dir(&self.root);
-        if matches!(args.first(), Some(&("setup" | "baseline" | "iterate"))) {
+        if matches!(
+            args.first(),
+            Some(&("setup" | "baseline" | "iterate" | "apply"))
+        ) {
             command.arg("--trust");
         }
         command

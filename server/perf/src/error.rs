@@ -80,6 +80,16 @@ pub enum Error {
     /// The session is in another state.
     #[error("{0}")]
     State(String),
+    /// A change would be tried together with another one.
+    #[error(
+        "{} has a change that was not tried, and one at a time is: `perf iterate` tries it; or take it \
+         back",
+        crate::error::list(files)
+    )]
+    Untried {
+        /// Where it is.
+        files: Vec<PathBuf>,
+    },
     /// A command is not usable.
     #[error("the {what} command {why}")]
     Command {

@@ -52,6 +52,9 @@ pub struct Tried {
     pub optimization: String,
     /// Who made it.
     pub origin: Origin,
+    /// It was made for this run and is in the user's tree only once it is kept; else it was there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proposed: bool,
     /// The changeable files before it.
     pub base: Vec<Stored>,
     /// The changeable files with it.
@@ -71,6 +74,9 @@ pub enum Origin {
     Playbook {
         /// Its id.
         id: String,
+        /// Which of its ways; empty if it has only one.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        variant: String,
     },
     /// A configured command.
     Agent {

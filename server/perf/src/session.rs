@@ -424,7 +424,9 @@ pub fn total_latency(measured: &[Measured], of: impl Fn(&Measured) -> f64) -> Op
 pub fn author(origin: &Origin) -> String {
     match origin {
         Origin::User => "edit".to_owned(),
-        Origin::Playbook { id } => format!("playbook {id}"),
+        Origin::Playbook { id, variant } => {
+            format!("playbook {id} {variant}").trim_end().to_owned()
+        }
         Origin::Agent { name } => name.clone(),
     }
 }

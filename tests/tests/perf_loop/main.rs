@@ -8,6 +8,7 @@ mod benchmarks;
 mod interruptions;
 mod kills;
 mod outcomes;
+mod playbook;
 mod right_code;
 mod rules;
 mod users_tree;

@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
-use tileperf_analysis::playbook::{Action, Numerics, Optimization};
-use tileperf_analysis::rewrite;
-use tileperf_engine::KernelActions;
+use tileperf_analysis::playbook::Numerics;
 
+use super::chosen;
 use super::edited::{diff, save};
-use super::paths::{self, Found};
+use super::paths;
 use super::workspace::SettingsArgs;
 
 /// Make a change of the playbook in a kernel's file.
@@ -42,8 +41,7 @@ pub(crate) struct ApplyArgs {
 
 /// Runs `tileperf apply`.
 pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
-    let optimization = Optimization::named(&args.id)
-        .with_context(|| format!("no optimization is called {}", args.id))?;
+    let optimization = chosen::optimization(&args.id)?;
     let (path, name) = split(&args.kernel);
     let files = paths::with_facts(std::slice::from_ref(&path), &args.settings)?;
     let found = match files.found.as_slice() {
@@ -51,15 +49,12 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         [] => bail!("no kernel found in {}", path.display()),
         several => bail!("{} files in {}: name one", several.len(), path.display()),
     };
-    let kernel = kernel(found, name.as_deref())?;
-    let action = choose(&kernel, optimization, args.variant.as_deref())?;
+    let kernels = found.engine.actions(&found.doc);
+    let shown = found.shown.display().to_string();
+    let kernel = chosen::kernel(kernels, &shown, name.as_deref())?;
+    let action = chosen::action(&kernel, optimization, args.variant.as_deref())?;
     let before = kernel.text.as_str();
-    let after = rewrite::apply(before, &action.edits)?;
-    // A text that would not parse is never written.
-    let broken = !tileperf_syntax::parse(&after).is_clean();
-    if broken && tileperf_syntax::parse(before).is_clean() {
-        bail!("{} would leave a file that does not parse", action.name());
-    }
+    let after = chosen::applied(before, action)?;
     if args.diff {
         diff(&mut io::stdout().lock(), &found.shown, before, &after)?;
         return Ok(ExitCode::SUCCESS);
@@ -83,56 +78,5 @@ fn split(text: &str) -> (PathBuf, Option<String>) {
             (PathBuf::from(path), Some(kernel.to_owned()))
         }
         _ => (PathBuf::from(text), None),
-    }
-}
-
-fn kernel(found: &Found, name: Option<&str>) -> anyhow::Result<KernelActions> {
-    let mut kernels = found.engine.actions(&found.doc);
-    let all: Vec<String> = kernels.iter().map(|k| k.kernel.to_string()).collect();
-    let all = all.join(", ");
-    let shown = found.shown.display();
-    if let Some(name) = name {
-        let bare = |k: &KernelActions| k.kernel.rsplit('.').next() == Some(name);
-        kernels.retain(|k| k.kernel == name || bare(k));
-    }
-    match (kernels.len(), name) {
-        (1, _) => kernels.pop().context("one kernel"),
-        (0, Some(name)) => bail!("{shown} has no kernel {name}; it has {all}"),
-        (0, None) => bail!("no kernel found in {shown}"),
-        (_, Some(name)) => bail!("{shown} has several kernels called {name}: {all}"),
-        (_, None) => bail!("{shown} has several kernels: {all}; name one as {shown}:KERNEL"),
-    }
-}
-
-fn choose<'k>(
-    kernel: &'k KernelActions,
-    optimization: &'static Optimization,
-    variant: Option<&str>,
-) -> anyhow::Result<&'k Action> {
-    let actions = kernel.actions.iter().map(|offered| &offered.action);
-    let actions: Vec<&Action> = actions.filter(|a| a.optimization == optimization).collect();
-    let (name, id, slug) = (&kernel.kernel, optimization.id, optimization.slug);
-    let variants = || {
-        let all: Vec<&str> = actions.iter().map(|a| a.variant.as_str()).collect();
-        all.join(", ")
-    };
-    match (actions.as_slice(), variant) {
-        ([], _) => bail!(
-            "{id} ({slug}) does not apply to {name}; `tileperf explain {id}` says when it does"
-        ),
-        ([only], None) => Ok(only),
-        (_, None) => bail!(
-            "{id} ({slug}) can be done in several ways: give --variant, one of {}",
-            variants()
-        ),
-        (all, Some(wanted)) => {
-            let found = all.iter().find(|a| a.variant == wanted);
-            found.copied().with_context(|| {
-                format!(
-                    "{id} ({slug}) has no variant {wanted} for {name}; there is {}",
-                    variants()
-                )
-            })
-        }
     }
 }

@@ -7,6 +7,7 @@
 mod actions;
 mod apply;
 mod check;
+mod chosen;
 mod compile;
 mod compile_json;
 mod compile_space;

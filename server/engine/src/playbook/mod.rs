@@ -19,6 +19,8 @@ pub(crate) use proofs::Proofs;
 /// A kernel and what may make it faster.
 #[derive(Debug, Clone)]
 pub struct KernelActions {
+    /// The file.
+    pub doc: DocId,
     /// The editor's version of the file, if it is open.
     pub version: Option<i32>,
     /// The file's text.
@@ -76,6 +78,7 @@ impl Engine {
             action,
         });
         Some(KernelActions {
+            doc: doc.clone(),
             version: self.text(doc).map(|(version, _)| version),
             kernel: kernel.qualified.clone(),
             ordinal: kernel.ordinal,

@@ -112,6 +112,9 @@ pub(super) fn sentence(run: &Run, state: RunState, stage: &str) -> String {
         (Some(RunEnd::Cancelled), _) if run.kind != RunKind::Iteration => {
             "Cancelled; nothing was measured.".to_owned()
         }
+        (Some(RunEnd::Cancelled), _) if run.tried.as_ref().is_some_and(|t| t.proposed) => {
+            "Cancelled, unmeasured; your files are as they were.".to_owned()
+        }
         (Some(RunEnd::Cancelled), _) => {
             "Cancelled; the change is still in your files, unmeasured.".to_owned()
         }

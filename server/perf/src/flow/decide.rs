@@ -30,10 +30,17 @@ impl Loop<'_> {
                     candidate: Box::new(candidate),
                     decision: Box::new(decision),
                 })?;
-                match keeps {
-                    true => self.keep(run)?,
-                    false => self.revert(run)?,
+                let carried_out = match keeps {
+                    true => self.keep(run),
+                    false => self.revert(run),
+                };
+                // A proposal that was to be kept where somebody has typed meanwhile.
+                if let Err(error @ Error::Conflict { .. }) = carried_out {
+                    let why = error.to_string();
+                    self.end(&running, RunEnd::Refused { why }, None)?;
+                    return Err(error);
                 }
+                carried_out?;
                 self.end(&running, RunEnd::Completed, Some(row))?;
                 // The device's lock goes with the run.
                 drop(running);
@@ -74,11 +81,18 @@ impl Loop<'_> {
         }
     }
 
-    /// Makes the tried change the base: a commit of exactly its files.
+    /// Makes the tried change the base: a commit of exactly its files. A proposal is put into the
+    /// user's tree first.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if there is something else now where a proposal would go.
     pub(super) fn keep(&mut self, run: u32) -> Result<(), Error> {
         let Some(tried) = self.tried(run) else {
             return Ok(());
         };
+        if tried.proposed {
+            self.bring(run, &tried)?;
+        }
         let commit = match (&self.repo, self.session_head()) {
             (Some(repo), Some(on)) => {
                 let files = self.changed(&tried)?;
@@ -99,12 +113,26 @@ impl Loop<'_> {
         self.record(Event::Kept { run, commit })
     }
 
+    /// Puts a proposal into the user's tree, announced first.
+    fn bring(&mut self, run: u32, tried: &Tried) -> Result<(), Error> {
+        let swaps = self.store.swaps(&tried.base, &tried.candidate)?;
+        self.record(Event::Placing {
+            run,
+            from: tried.base.clone(),
+            to: tried.candidate.clone(),
+        })?;
+        self.swap(run, &swaps)
+    }
+
     /// Takes the tried change back in the user's tree, file by file, each only if it still is what
-    /// was tried.
+    /// was tried. A proposal never was there.
     pub(super) fn revert(&mut self, run: u32) -> Result<(), Error> {
         let Some(tried) = self.tried(run) else {
             return Ok(());
         };
+        if tried.proposed {
+            return self.record(Event::Reverted { run });
+        }
         let swaps = self.store.swaps(&tried.candidate, &tried.base)?;
         match self.swap(run, &swaps) {
             Ok(()) => self.record(Event::Reverted { run }),

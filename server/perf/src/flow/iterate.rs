@@ -21,13 +21,26 @@ use super::run::Running;
 /// Looks at a candidate: all that the plan has.
 const LOOKS: Looks = |_| usize::MAX;
 
-/// The change to be tried: what is on the disk now.
+/// The change to be tried.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// What to call it; none: by its text.
     pub optimization: Option<String>,
     /// Who made it.
     pub origin: Origin,
+    /// What it changes; none: what is on the disk now.
+    pub proposal: Option<Proposal>,
+}
+
+/// A change that is not on the disk, of one file.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The file, relative to the session's root.
+    pub path: PathBuf,
+    /// The text that it was made for.
+    pub before: String,
+    /// The text with it.
+    pub after: String,
 }
 
 /// What became of a change.
@@ -42,17 +55,22 @@ pub enum Outcome {
 }
 
 impl Loop<'_> {
-    /// Tries the change that is on the disk.
+    /// Tries a change. One that is proposed is put into the user's tree when it is kept, not before.
     ///
     /// # Errors
-    /// [`Error::State`] without a baseline, after a stop, or with another branch checked out;
+    /// [`Error::State`] without a baseline, after a stop, with another branch checked out, or if
+    /// there is a change on the disk beside the one proposed;
     /// [`Error::Conflict`] if files changed meanwhile and could not be taken back; and all that can
     /// go wrong in a run, which is journalled. A change that crashes or runs out of time is not an
     /// error: its row says so.
     pub fn iterate(&mut self, change: Change) -> Result<Outcome, Error> {
         self.expect_ready()?;
-        let candidate = self.on_disk()?;
-        let candidate = self.keep_all(&candidate)?;
+        let on_disk = self.on_disk()?;
+        let standing = self.keep_all(&on_disk)?;
+        let candidate = match &change.proposal {
+            Some(proposal) => self.candidate(proposal, &standing)?,
+            None => standing.clone(),
+        };
         if candidate == self.session.base {
             return Ok(Outcome::NothingToTry);
         }
@@ -64,24 +82,51 @@ impl Loop<'_> {
                 None => patch::describe(&patch),
             },
             origin: change.origin,
+            proposed: change.proposal.is_some(),
             base: self.session.base.clone(),
             candidate: candidate.clone(),
             ignored: self.other_changes()?,
         };
         if let Some(earlier) = self.session.measured_before(&candidate) {
-            return self.cite(earlier.run, tried, candidate);
+            return self.cite(earlier.run, tried, standing);
         }
         let identity = (self.options.identity)(&tried);
         let searches = searches(&before) || searches(&after);
-        let mut running = self.begin(RunKind::Iteration, Some(tried), candidate.clone())?;
+        let mut running = self.begin(RunKind::Iteration, Some(tried), standing.clone())?;
         let _ = std::fs::write(running.folder.join("change.patch"), &patch);
         let decided = self.try_change(&mut running, identity, &patch, searches);
-        // In place: whatever stands there, the user's change is put back before it is judged.
-        let decided = match (decided, self.stand_back(&mut running, candidate)) {
+        // In place: whatever stands there, the user's files are put back before it is judged.
+        let decided = match (decided, self.stand_back(&mut running, standing)) {
             (decided, Ok(())) => decided,
             (_, Err(error)) => Err(error),
         };
         self.conclude(running, decided)
+    }
+
+    /// Refuses if there is a change on the disk: it would be tried together with a proposal.
+    ///
+    /// # Errors
+    /// [`Error::Untried`]; the files cannot be read.
+    pub fn expect_tried(&self) -> Result<(), Error> {
+        expect_same(&self.session.base, &self.keep_all(&self.on_disk()?)?)
+    }
+
+    /// The changeable files as a proposal makes them.
+    fn candidate(&self, proposal: &Proposal, standing: &[Stored]) -> Result<Vec<Stored>, Error> {
+        expect_same(&self.session.base, standing)?;
+        let mut candidate = self.get_all(standing)?;
+        let content = (candidate.iter_mut())
+            .find(|file| file.path == proposal.path)
+            .and_then(|file| file.content.as_mut())
+            .filter(|content| content.bytes == proposal.before.as_bytes());
+        let Some(content) = content else {
+            return Err(Error::State(format!(
+                "{} is not UTF-8 or has changed meanwhile: it was left alone",
+                proposal.path.display()
+            )));
+        };
+        content.bytes = proposal.after.clone().into_bytes();
+        self.keep_all(&candidate)
     }
 
     fn expect_ready(&self) -> Result<(), Error> {
@@ -252,5 +297,17 @@ impl Loop<'_> {
             }
         }
         Some(sum.exp())
+    }
+}
+
+/// Refuses if a file of `found` is not as in `base`.
+fn expect_same(base: &[Stored], found: &[Stored]) -> Result<(), Error> {
+    let differs = |file: &&Stored| !base.contains(file);
+    let files: Vec<PathBuf> = (found.iter().filter(differs))
+        .map(|file| file.path.clone())
+        .collect();
+    match files.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Untried { files }),
     }
 }

@@ -36,8 +36,8 @@ use crate::verdict::Identity;
 use crate::workplace::Trees;
 
 pub use finish::How;
-pub use iterate::{Change, Outcome};
-pub use setup::{root_of, set_up};
+pub use iterate::{Change, Outcome, Proposal};
+pub use setup::{expect_committed, root_of, set_up};
 pub use stop::{ask_to_stop, forget_old_wish, stop_asked};
 
 /// What the loop needs from whoever runs it.

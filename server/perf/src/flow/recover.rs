@@ -3,7 +3,7 @@
 use tileperf_vcs::Swap;
 
 use crate::error::Error;
-use crate::event::{Event, RunEnd, RunKind, Stored};
+use crate::event::{Event, RunEnd, RunKind, Stored, Tried};
 use crate::records::Row;
 use crate::session::Run;
 
@@ -25,7 +25,13 @@ impl Loop<'_> {
         let (end, row) = match (&run.decision, run.kind) {
             (Some((_, decision)), RunKind::Iteration) => {
                 if !run.kept && decision.keeps() {
-                    self.keep_again(&run)?;
+                    match self.keep_again(&run) {
+                        Err(error @ Error::Conflict { .. }) => {
+                            let why = error.to_string();
+                            return self.end_again(run.run, RunEnd::Refused { why }, None);
+                        }
+                        kept => kept?,
+                    }
                 } else if !decision.keeps() && run.conflict.is_none() {
                     self.revert(run.run)?;
                 }
@@ -42,9 +48,13 @@ impl Loop<'_> {
             _ => (RunEnd::Interrupted, None),
         };
         self.settle_index(run.tried.as_ref().map_or(&[], |t| &t.candidate));
+        self.end_again(run.run, end, row)
+    }
+
+    fn end_again(&mut self, run: u32, end: RunEnd, row: Option<Row>) -> Result<(), Error> {
         let has_row = row.is_some();
         self.record(Event::RunEnded {
-            run: run.run,
+            run,
             end,
             row,
             seconds: 0.0,
@@ -93,6 +103,8 @@ impl Loop<'_> {
             return Ok(());
         }
         let own: Vec<Stored> = match &run.tried {
+            // Not the user's: it goes, unless it was to be kept, for which it is brought again.
+            Some(tried) if tried.proposed => return self.take_out(run, tried),
             Some(tried) => tried.candidate.clone(),
             None => self
                 .first_standing(run)
@@ -113,6 +125,19 @@ impl Loop<'_> {
                 });
             }
         }
+        match self.swap(run.run, &swaps) {
+            Err(Error::Conflict { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// A proposal that stands in the user's tree: what was there before it is put back.
+    fn take_out(&mut self, run: &Run, tried: &Tried) -> Result<(), Error> {
+        let keeps = (run.decision.as_ref()).is_some_and(|(_, decision)| decision.keeps());
+        if keeps {
+            return Ok(());
+        }
+        let swaps = self.store.swaps(&tried.candidate, &tried.base)?;
         match self.swap(run.run, &swaps) {
             Err(Error::Conflict { .. }) => Ok(()),
             other => other,

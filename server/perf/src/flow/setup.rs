@@ -22,6 +22,31 @@ pub fn root_of(file: &Path, workspace: &Path) -> PathBuf {
         .unwrap_or_else(|| workspace.to_owned())
 }
 
+/// Refuses if a session on `plan` would begin with a change that was not tried: its files are not as
+/// in the last commit.
+///
+/// # Errors
+/// [`Error::Untried`]; [`Error::Git`], [`Error::Io`].
+pub fn expect_committed(root: &Path, plan: &Plan, options: &Options<'_>) -> Result<(), Error> {
+    let Some(repo) = tracked(root, plan)? else {
+        return Ok(());
+    };
+    let Some(commit) = repo.head()?.commit() else {
+        return Ok(());
+    };
+    let git = crate::git::UsersGit {
+        cancel: options.cancel.clone(),
+    };
+    let found = read_files(Some(&repo), root, &plan.files)?;
+    let base = repo.read_files_at(&git, commit, &plan.files)?;
+    let differing = found.into_iter().zip(base).filter(|(f, b)| f != b);
+    let files: Vec<PathBuf> = differing.map(|(found, _)| found.path).collect();
+    match files.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Untried { files }),
+    }
+}
+
 /// Starts a session: in a repository on a branch of its own, at the commit that is checked out, and
 /// without touching index or files.
 ///

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::event::Tests;
+use crate::event::{RunEnd, Tests};
 use crate::records::Status;
 use crate::session::{Run, Session};
 use crate::stats::Variant;
-use crate::verdict::Why;
+use crate::verdict::{Identity, Why};
 
 use super::escape::{code, text};
 use super::markdown::short;
@@ -23,8 +23,15 @@ const OLDEST_ARCH: u32 = 80;
 pub fn applied(session: &Session, iteration: u32) -> Option<String> {
     let run = (session.runs.iter().rev())
         .find(|r| r.iteration == iteration && iteration > 0 && r.row.is_some())?;
-    let row = run.row.as_ref()?;
-    let mut out = format!("## Optimization Applied: {}\n\n", text(&row.optimization));
+    applied_in(session, run.run)
+}
+
+/// The report of one run, also if it came to no iteration; none if the session has no run of that
+/// number, or if it tried nothing.
+pub fn applied_in(session: &Session, run: u32) -> Option<String> {
+    let run = session.runs.iter().find(|r| r.run == run)?;
+    let name = &run.tried.as_ref()?.optimization;
+    let mut out = format!("## Optimization Applied: {}\n\n", text(name));
     out.push_str("### Prerequisites Checked\n");
     prerequisite(&mut out, "Code compatibility verified", &code_works(run));
     prerequisite(&mut out, "Hardware requirements met", &hardware(run));
@@ -66,6 +73,11 @@ fn code_works(run: &Run) -> Result<String, String> {
     if failed > 0 {
         return Err(format!("{} failed", words::count(failed, "test", "tests")));
     }
+    let compiled = match &run.identity {
+        Some(Identity::Same { proof }) => return Ok(format!("it compiles, {proof}")),
+        Some(Identity::Different) => "the compiled code is another, ",
+        Some(Identity::Unknown { .. }) | None => "",
+    };
     let passed: usize = tests.iter().map(|t| t.passed.len()).sum();
     if passed == 0 {
         return Err(format!("no test result: {}", words::end(run)));
@@ -75,7 +87,7 @@ fn code_works(run: &Run) -> Result<String, String> {
         false => "",
     };
     let passed = words::count(passed, "test passed", "tests passed");
-    Ok(format!("{passed} with the change{twice}"))
+    Ok(format!("{compiled}{passed} with the change{twice}"))
 }
 
 fn hardware(run: &Run) -> Result<String, String> {
@@ -170,6 +182,10 @@ fn unmeasured(run: &Run) -> String {
 fn result(session: &Session, run: &Run) -> String {
     let status = run.row.as_ref().map(|row| row.status);
     let Some((_, decision)) = &run.decision else {
+        if run.end == Some(RunEnd::NoChange) {
+            return "NO CHANGE: the compiled code is the same; nothing was measured or kept"
+                .to_owned();
+        }
         return format!("FAILED: {}; rolled back", words::end(run));
     };
     if status == Some(Status::Crash) || !decision.keeps() {

@@ -22,7 +22,7 @@ mod result;
 mod summary;
 mod words;
 
-pub use applied::applied;
+pub use applied::{applied, applied_in};
 pub use html::html;
 pub use markdown::markdown;
 pub use pull_request::pull_request;

@@ -114,7 +114,8 @@ pub(super) fn inside(root: &Path, path: &Path) -> String {
 pub(super) fn origin(origin: &Origin) -> String {
     match origin {
         Origin::User => "the user (saved edit)".to_owned(),
-        Origin::Playbook { id } => format!("playbook ({id})"),
+        Origin::Playbook { id, variant } if variant.is_empty() => format!("playbook ({id})"),
+        Origin::Playbook { id, variant } => format!("playbook ({id}, {variant})"),
         Origin::Agent { name } => name.clone(),
     }
 }

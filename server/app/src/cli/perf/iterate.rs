@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use tileperf_perf::Error;
 use tileperf_perf::event::{Origin, RunEnd};
-use tileperf_perf::flow::{self, Change, Loop, Outcome};
+use tileperf_perf::flow::{Change, Loop, Outcome};
 
 use super::super::trust::require_trust;
-use super::plan::plan;
-use super::session::{Format, Measured, Named, RunArgs, with_options, with_session};
+use super::begun::with_begun;
+use super::session::{Format, Named, RunArgs};
 use super::setup::WishArgs;
 
 /// Test and time the change that is saved in the kernel's files, and keep or revert it by rule.
@@ -50,38 +49,23 @@ pub(crate) fn run(args: &IterateArgs) -> anyhow::Result<ExitCode> {
         let outcome = looped.iterate(Change {
             optimization: args.name.clone(),
             origin: Origin::User,
+            proposal: None,
         })?;
         conclude(looped, &outcome, had_baseline, args.run.format)
     };
-    match named.session(false) {
-        Ok((store, session)) => {
-            with_session(&store, &session, args.run.format, Some(&engine), work)
-        }
-        Err(error) if is_missing(&error) => {
-            let target = named.target(&engine)?;
-            let plan = plan(&engine, &target, &named.root, &args.wishes.wishes())?;
-            let measured = plan.clone();
-            let store = with_options(
-                &Measured::of(&measured),
-                args.run.format,
-                None,
-                None,
-                |options| Ok(flow::set_up(&named.root, plan, options)?.store().clone()),
-            )?;
-            let session =
-                tileperf_perf::Session::fold(&tileperf_perf::journal::read(&store.journal())?);
-            let session = session.ok_or_else(|| anyhow::anyhow!("the session has vanished"))?;
-            with_session(&store, &session, args.run.format, Some(&engine), work)
-        }
-        Err(error) => Err(error),
-    }
+    let wishes = args.wishes.wishes();
+    with_begun(
+        &named,
+        &engine,
+        args.run.format,
+        &wishes,
+        |_, _| Ok(()),
+        work,
+    )
 }
 
-fn is_missing(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref::<Error>(), Some(Error::NoSession { .. }))
-}
-
-fn conclude(
+/// The exit code for what became of a change; says what a person could not see from the events.
+pub(super) fn conclude(
     looped: &Loop<'_>,
     outcome: &Outcome,
     had_baseline: bool,
@@ -118,7 +102,7 @@ fn conclude(
 }
 
 /// Starts this very command again, without `--detach`, on its own.
-fn detach() -> anyhow::Result<ExitCode> {
+pub(super) fn detach() -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe()?;
     let arguments = std::env::args_os().skip(1).filter(|a| a != "--detach");
     let log = crate::dirs::state()?.join("detached.log");

@@ -1,8 +1,10 @@
 //! `tileperf perf`: the experiment loop in a terminal, one file a verb.
 
 mod abandon;
+mod apply;
 mod attach;
 mod baseline;
+mod begun;
 mod device;
 mod finish;
 mod identity;
@@ -39,6 +41,7 @@ enum PerfCommand {
     Setup(setup::SetupArgs),
     Baseline(baseline::BaselineArgs),
     Iterate(iterate::IterateArgs),
+    Apply(apply::ApplyArgs),
     Status(status::StatusArgs),
     Attach(attach::AttachArgs),
     Stop(stop::StopArgs),
@@ -56,6 +59,7 @@ pub(crate) fn run(args: &PerfArgs) -> anyhow::Result<ExitCode> {
         PerfCommand::Setup(args) => setup::run(args),
         PerfCommand::Baseline(args) => baseline::run(args),
         PerfCommand::Iterate(args) => iterate::run(args),
+        PerfCommand::Apply(args) => apply::run(args),
         PerfCommand::Status(args) => status::run(args),
         PerfCommand::Attach(args) => attach::run(args),
         PerfCommand::Stop(args) => stop::run(args),

@@ -98,6 +98,27 @@ impl Named {
         })
     }
 
+    /// The same, by the name of a kernel if one is given.
+    pub(super) fn called(self, kernel: Option<&str>) -> Self {
+        let kernel = kernel.map(str::to_owned).or(self.kernel);
+        Self { kernel, ..self }
+    }
+
+    /// Where nothing is named, what the only session is about.
+    pub(super) fn or_of_session(self) -> Self {
+        if self.kernel.is_some() || self.file.is_some() {
+            return self;
+        }
+        match self.session(false) {
+            Ok((_, session)) => Self {
+                file: Some(self.root.join(&session.plan.file)),
+                kernel: Some(session.plan.kernel.to_string()),
+                ..self
+            },
+            Err(_) => self,
+        }
+    }
+
     /// An engine that has read the project.
     pub(super) fn engine(&self, settings: &SettingsArgs, trust: bool) -> Engine {
         let (engine, problems) = workspace::engine(vec![self.root.clone()], settings, trust);

@@ -194,7 +194,7 @@ fn ended(end: &RunEnd, row: Option<&tileperf_perf::records::Row>) -> Vec<String>
             "this code was measured before, in run {run}; its result stands"
         )],
         RunEnd::Crashed { why } => vec![format!("crash, taken back: {why}")],
-        RunEnd::Cancelled => vec!["cancelled; the change is still there".to_owned()],
+        RunEnd::Cancelled => vec!["cancelled; the files are as they were when it began".to_owned()],
         RunEnd::Interrupted => vec!["the run was interrupted".to_owned()],
         RunEnd::Refused { .. } => Vec::new(),
     };

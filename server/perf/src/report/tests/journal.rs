@@ -250,9 +250,11 @@ impl Journal {
                 },
                 1 => Origin::User,
                 _ => Origin::Playbook {
-                    id: "H1".to_owned(),
+                    id: "H".to_owned(),
+                    variant: "exp2".to_owned(),
                 },
             },
+            proposed: self.version % 3 == 2,
             base: self.session().base,
             candidate: self.files(self.version),
             ignored: Vec::new(),

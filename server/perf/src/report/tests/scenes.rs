@@ -3,7 +3,7 @@
 use crate::event::{Event, Failure, RunEnd};
 use crate::readings::Change;
 use crate::session::Session;
-use crate::verdict::{Goal, Stop};
+use crate::verdict::{Goal, Identity, Stop};
 
 use super::journal::{Journal, key, rates, times};
 
@@ -77,6 +77,18 @@ pub(super) fn cancelled() -> Session {
     let run = journal.try_change("latency hint 4");
     journal.end(run, RunEnd::Cancelled, None);
     journal.try_change("latency hint 8");
+    journal.session()
+}
+
+/// A change that compiles to the same code.
+pub(super) fn same_code() -> Session {
+    let mut journal = Journal::new(times(), |_| {});
+    journal.baseline();
+    let run = journal.try_change("E latency-hints latency=1");
+    let proof = "the same cubin".to_owned();
+    let identity = Identity::Same { proof };
+    journal.add(Event::Compared { run, identity });
+    journal.end(run, RunEnd::NoChange, None);
     journal.session()
 }
 

@@ -1,6 +1,6 @@
 //! The forms that are text.
 
-use crate::report::{applied, markdown, pull_request, summary};
+use crate::report::{applied, applied_in, markdown, pull_request, summary};
 
 use super::scenes;
 
@@ -35,6 +35,21 @@ fn what_is_no_iteration_was_not_applied() {
     assert_eq!(applied(&scenes::kept(), 0), None);
     assert_eq!(applied(&scenes::kept(), 2), None);
     assert_eq!(applied(&scenes::cancelled(), 1), None);
+}
+
+#[test]
+fn what_came_to_no_iteration_is_reported_by_its_run() {
+    let session = scenes::same_code();
+    let run = session.runs.last().map_or(0, |r| r.run);
+    let shown = applied_in(&session, run).expect("something was tried");
+    for part in [
+        "- [x] Code compatibility verified: it compiles, the same cubin",
+        "NO CHANGE: ",
+    ] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    assert_eq!(applied_in(&session, 0), None, "the baseline");
+    assert_eq!(applied_in(&session, run + 1), None);
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! Which action of the playbook the user means by a kernel, an optimization and a variant.
+
+use anyhow::{Context, bail};
+use tileperf_analysis::playbook::{Action, OPTIMIZATIONS, Optimization};
+use tileperf_analysis::rewrite;
+use tileperf_engine::KernelActions;
+
+/// The optimization of a letter or a name.
+///
+/// # Errors
+/// There is none.
+pub(super) fn optimization(id: &str) -> anyhow::Result<&'static Optimization> {
+    Optimization::named(id).with_context(|| {
+        let all = OPTIMIZATIONS.iter();
+        let all: Vec<String> = all.map(|o| format!("{} ({})", o.id, o.slug)).collect();
+        format!(
+            "no optimization is called {id}; there is {}",
+            all.join(", ")
+        )
+    })
+}
+
+/// The one of a file's kernels that is meant. `shown`: what the file is called.
+///
+/// # Errors
+/// None of that name, or several.
+pub(super) fn kernel(
+    mut kernels: Vec<KernelActions>,
+    shown: &str,
+    name: Option<&str>,
+) -> anyhow::Result<KernelActions> {
+    let all: Vec<String> = kernels.iter().map(|k| k.kernel.to_string()).collect();
+    let all = all.join(", ");
+    if let Some(name) = name {
+        let bare = |k: &KernelActions| k.kernel.rsplit('.').next() == Some(name);
+        kernels.retain(|k| k.kernel == name || bare(k));
+    }
+    match (kernels.len(), name) {
+        (1, _) => kernels.pop().context("one kernel"),
+        (0, Some(name)) => bail!("{shown} has no kernel {name}; it has {all}"),
+        (0, None) => bail!("no kernel found in {shown}"),
+        (_, Some(name)) => bail!("{shown} has several kernels called {name}: {all}"),
+        (_, None) => bail!("{shown} has several kernels: {all}; name one as {shown}:KERNEL"),
+    }
+}
+
+/// What an optimization offers for a kernel, in the way that is asked for.
+///
+/// # Errors
+/// Nothing, or several ways and none is named; what is offered is said.
+pub(super) fn action<'k>(
+    kernel: &'k KernelActions,
+    optimization: &'static Optimization,
+    variant: Option<&str>,
+) -> anyhow::Result<&'k Action> {
+    let actions = kernel.actions.iter().map(|offered| &offered.action);
+    let actions: Vec<&Action> = actions.filter(|a| a.optimization == optimization).collect();
+    let (name, id, slug) = (&kernel.kernel, optimization.id, optimization.slug);
+    let variants = || {
+        let all: Vec<&str> = actions.iter().map(|a| a.variant.as_str()).collect();
+        all.join(", ")
+    };
+    match (actions.as_slice(), variant) {
+        ([], _) => bail!(
+            "{id} ({slug}) does not apply to {name}; `tileperf explain {id}` says when it does. {}",
+            offered(kernel)
+        ),
+        ([only], None) => Ok(only),
+        (_, None) => bail!(
+            "{id} ({slug}) can be done in several ways: give --variant, one of {}",
+            variants()
+        ),
+        (all, Some(wanted)) => {
+            let found = all.iter().find(|a| a.variant == wanted);
+            found.copied().with_context(|| {
+                format!(
+                    "{id} ({slug}) has no variant {wanted} for {name}; there is {}",
+                    variants()
+                )
+            })
+        }
+    }
+}
+
+/// What there is for a kernel, as a sentence.
+fn offered(kernel: &KernelActions) -> String {
+    let names = kernel.actions.iter().map(|offered| offered.action.name());
+    let names: Vec<String> = names.collect();
+    match names.is_empty() {
+        true => format!("Nothing of the playbook applies to {}", kernel.kernel),
+        false => format!("Offered: {}", names.join(", ")),
+    }
+}
+
+/// A text with an action's change.
+///
+/// # Errors
+/// It would not parse any more.
+pub(super) fn applied(before: &str, action: &Action) -> anyhow::Result<String> {
+    let after = rewrite::apply(before, &action.edits)?;
+    let broken = !tileperf_syntax::parse(&after).is_clean();
+    if broken && tileperf_syntax::parse(before).is_clean() {
+        bail!("{} would leave a file that does not parse", action.name());
+    }
+    Ok(after)
+}
