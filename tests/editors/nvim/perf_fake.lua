@@ -274,6 +274,21 @@ local function lens(server, buffer)
     arguments = { { uri = uri, kernel = 'row_scale_kernel' } },
   }, 'the lens sends what it was given')
   tap.equal(vim.bo[buffer].modified, false, 'after saving its file, wherever the cursor is')
+  vim.api.nvim_buf_set_lines(buffer, 0, 1, false, { '# typed' })
+  local change = { uri = uri, kernel = 'row_scale_kernel', optimization = 'E' }
+  server.client.commands['tileperf.perf.apply']({
+    title = 'E: Apply and run perf iteration',
+    command = 'tileperf.perf.apply',
+    arguments = { change },
+  }, { bufnr = buffer, client_id = server.client.id })
+  tap.equal(fake.last(server, 'workspace/executeCommand'), {
+    command = 'tileperf.perf.apply',
+    arguments = { change },
+  }, 'so does the code action of a change of the playbook')
+  tap.equal(vim.bo[buffer].modified, true, 'which saves no other change')
+  vim.api.nvim_buf_call(buffer, function()
+    vim.cmd('silent update')
+  end)
   vim.cmd('TileperfPerf undo kernel=row_scale_kernel')
   tap.equal(
     fake.last(server, 'workspace/executeCommand').arguments,

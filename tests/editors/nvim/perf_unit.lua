@@ -155,6 +155,7 @@ local function arguments()
   for _, case in ipairs({
     { 'setup', 'goal=1.2x go-on', { goal = '1.2x', goOn = true } },
     { 'iterate', 'fix name=use  two tiles', { fix = true, name = 'use  two tiles' } },
+    { 'apply', 'E variant=latency=3', { optimization = 'E', variant = 'latency=3' } },
     { 'undo', '3', { iteration = 3 } },
     { 'undo', 'iteration=3 kernel=a.b', { iteration = 3, kernel = 'a.b' } },
     { 'finish', ' commits ', { commits = true } },

@@ -11,8 +11,9 @@ use crate::{command, refused, sample, start, until};
 const RUN: &str = "tileperf.runPerfIteration";
 
 /// The verbs that start something.
-const STARTING: [&str; 8] = [
+const STARTING: [&str; 9] = [
     RUN,
+    "tileperf.perf.apply",
     "tileperf.perf.setup",
     "tileperf.perf.baseline",
     "tileperf.perf.stop",
@@ -96,6 +97,14 @@ fn a_command_that_cannot_be_meant_says_why() {
         "no kernel nothing",
     );
     says(&mut client, json!({"session": "s"}), "no session s");
+    for named in [
+        json!({}),
+        json!({"optimization": "Z"}),
+        json!({"optimization": "--trust"}),
+    ] {
+        let why = refused(&mut client, "tileperf.perf.apply", named);
+        assert!(why.starts_with("which optimization?"), "{why}");
+    }
     let launch = json!({"uri": project.uri("pkg/launch.py")});
     says(&mut client, launch, "no kernel here");
     let why = refused(

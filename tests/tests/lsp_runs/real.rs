@@ -139,6 +139,78 @@ fn an_edit_is_run_by_command_and_its_verdict_shown() {
     gym.wait_until_quiet();
 }
 
+/// The commands of the code actions that try a change of the playbook.
+fn experiments(client: &mut Client, gym: &Gym) -> Vec<Value> {
+    let text = gym.kernel();
+    let line = text.lines().position(|l| l.starts_with("def scale_kernel"));
+    let place = json!({"line": line.expect("the kernel"), "character": 4});
+    let params = json!({
+        "textDocument": {"uri": uri(gym)},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": [], "only": ["tileperf.perf"]},
+    });
+    let answer = client.ask("textDocument/codeAction", params);
+    let actions = answer.as_array().cloned().unwrap_or_default();
+    let command = |action: &Value| {
+        assert!(action["edit"].is_null(), "{action}");
+        assert_eq!(action["title"], action["command"]["title"]);
+        action["command"].clone()
+    };
+    actions.iter().map(command).collect()
+}
+
+#[test]
+fn a_change_of_the_playbook_is_run_by_its_code_action() {
+    let Some(gym) = Gym::new(Harness::Model) else {
+        return;
+    };
+    let start_text = gym.kernel();
+    let mut client = start(&gym, &json!({}));
+    client.open(&uri(&gym), &start_text);
+    while client.notification("tileperf/status")["state"] != "ready" {}
+    let found = experiments(&mut client, &gym);
+    let titles: Vec<&str> = found.iter().map(|c| c["title"].as_str().unwrap()).collect();
+    assert_eq!(
+        titles,
+        [
+            "C: Apply and run perf iteration (Tune the occupancy of `scale_kernel`: search 4 \
+             configurations once, cache, launch)",
+            "F: Apply and run perf iteration (Store without TMA (allow_tma=False))",
+        ]
+    );
+    let name = found[1]["command"].as_str().unwrap();
+    let argument = &found[1]["arguments"][0];
+    assert_eq!(argument["kernel"], "scale_kernel");
+
+    // What is typed is not measured, so it is not left out either.
+    let typed = format!("{start_text}# typed\n");
+    client.change(&uri(&gym), 2, json!([{"text": typed}]));
+    let why = refused(&mut client, name, argument.clone());
+    assert!(why.starts_with("save scale.py first"), "{why}");
+    client.change(&uri(&gym), 3, json!([{"text": start_text}]));
+
+    let answer = command(&mut client, name, argument.clone());
+    assert_eq!(
+        answer["message"],
+        "a session for scale_kernel starts, with iteration 0 first, then F"
+    );
+    let run = ended(&mut client, "reverted");
+    assert_eq!(run["run"]["optimization"], "F no-tma-stores");
+    assert_eq!(run["verdict"], "reverted: no improvement");
+    assert!(!run["results"].as_array().unwrap().is_empty());
+    // The file never changed, so nothing in the editor has to.
+    assert_eq!(
+        (gym.kernel(), run["stale"].clone()),
+        (start_text, json!(false))
+    );
+
+    save(&gym, &mut client, 4, &[("SMALL = 40", "SMALL = 20")]);
+    let why = refused(&mut client, name, argument.clone());
+    assert!(why.contains("a change that was not tried"), "{why}");
+    client.finish();
+    gym.wait_until_quiet();
+}
+
 #[test]
 fn settings_of_the_editor_reach_the_run_and_its_refusal_the_user() {
     let Some(gym) = Gym::new(Harness::Model) else {

@@ -109,6 +109,41 @@ fn a_kernel_has_actions_everywhere_in_it_and_nothing_else_has() {
 }
 
 #[test]
+fn each_optimization_is_offered_once_as_an_iteration_where_code_may_run() {
+    let project = project();
+    let uri = project.uri("pkg/kernels.py");
+    let mut client = editor(&project, None, json!({}), true);
+    client.open(&uri, KERNELS);
+    let found = actions(&mut client, &uri, 13, &["tileperf.perf"]);
+    let titles = titles(&found);
+    let letters: Vec<&str> = titles.iter().map(|t| &t[..2]).collect();
+    assert_eq!(letters, ["F:", "E:"], "{titles:?}");
+    let latency = found
+        .iter()
+        .find(|a| a["command"]["arguments"][0]["optimization"] == "E");
+    let argument = &latency.expect("E")["command"]["arguments"][0];
+    assert_eq!(
+        *argument,
+        json!({"uri": uri, "kernel": "share", "optimization": "E", "variant": "latency=1"})
+    );
+    // Beside the edits, and not among them.
+    let edits = actions(&mut client, &uri, 13, &["refactor"]);
+    assert!(edits.iter().all(|a| a["command"].is_null()));
+    let all = actions(&mut client, &uri, 13, &[]);
+    assert!(all.len() >= edits.len() + found.len());
+    client.finish();
+    let (mut client, _) = Client::start(Options {
+        folder: Some(project.folder().to_owned()),
+        initialization_options: json!({"trusted": false}),
+        ..Options::default()
+    });
+    client.open(&uri, KERNELS);
+    assert!(actions(&mut client, &uri, 13, &["tileperf.perf"]).is_empty());
+    assert!(!actions(&mut client, &uri, 13, &["refactor"]).is_empty());
+    client.finish();
+}
+
+#[test]
 fn the_playbook_can_be_switched_off_and_edits_be_plain() {
     let project = project();
     let uri = project.uri("pkg/kernels.py");

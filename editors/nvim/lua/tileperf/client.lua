@@ -16,7 +16,7 @@ local function before_init(params, config)
   params.initializationOptions = options
 end
 
---- What the lenses run; the server sends those that it is told of.
+--- What lenses and code actions run; the server sends the lenses that it is told of.
 ---@type table<string, fun(command: lsp.Command, context: table)>
 local lenses = {
   ['tileperf.showUses'] = function(...)
@@ -24,6 +24,9 @@ local lenses = {
   end,
   ['tileperf.runPerfIteration'] = function(...)
     require('tileperf.perf.commands').lens(...)
+  end,
+  ['tileperf.perf.apply'] = function(...)
+    require('tileperf.perf.commands').apply(...)
   end,
   ['tileperf.chooseSignature'] = function(...)
     require('tileperf.signatures').lens(...)

@@ -68,6 +68,14 @@ test("from the lens: its kernel, wherever the cursor is", async () => {
   assert.deepEqual(sent, [given]);
 });
 
+test("a change of the playbook is sent as the code action has it, and nothing is saved", async () => {
+  const { desk: fake, log, sent } = desk();
+  const given = { uri: FILE, kernel: "k", optimization: "E", variant: "latency=1" };
+  await conduct(verb("apply"), given, fake);
+  assert.deepEqual(log, ["send tileperf.perf.apply", "begun"]);
+  assert.deepEqual(sent, [given]);
+});
+
 test("the cursor is read again after saving, which may format the file", async () => {
   let line = 7;
   const { desk: fake, sent } = desk({

@@ -148,6 +148,9 @@ export interface CommandArgument {
   readonly session?: string;
   /** What to call the change. */
   readonly name?: string;
+  /** An optimization of the playbook, and which of its ways. */
+  readonly optimization?: string;
+  readonly variant?: string | null;
   readonly goal?: string;
   readonly goOn?: boolean;
   readonly fix?: boolean;

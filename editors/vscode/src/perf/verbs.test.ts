@@ -6,7 +6,7 @@ import { VERBS } from "./verbs";
 interface Manifest {
   contributes: {
     commands: { command: string; category: string; title: string }[];
-    menus: Record<string, { command: string }[]>;
+    menus: Record<string, { command: string; when?: string }[]>;
   };
 }
 
@@ -17,6 +17,14 @@ test("the manifest has a command for each verb, and no other perf command", () =
   assert.deepEqual(
     listed.filter((command) => /^tileperf\.(perf\.|runPerf)/.test(command)),
     VERBS.map(({ command }) => command),
+  );
+});
+
+test("what needs an optimization is not in the palette, where none can be named", () => {
+  const hidden = contributes.menus.commandPalette?.filter(({ when }) => when === "false");
+  assert.deepEqual(
+    hidden?.map(({ command }) => command),
+    ["tileperf.perf.apply"],
   );
 });
 

@@ -25,6 +25,8 @@ const PREFIX = "tileperf.perf.";
 
 export const VERBS: readonly Verb[] = [
   { command: RUN_ITERATION_COMMAND, runs: true, saves: true, begins: true },
+  // Saves nothing: what is typed would be a second change, which the server refuses.
+  { command: `${PREFIX}apply`, runs: true, saves: false, begins: true },
   { command: `${PREFIX}setup`, runs: true, saves: true, asks: "goal" },
   { command: `${PREFIX}baseline`, runs: true, saves: true, begins: true },
   { command: `${PREFIX}status`, runs: false, saves: false },

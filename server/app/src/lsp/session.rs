@@ -15,6 +15,10 @@ pub(super) const SHOW_USES: &str = "tileperf.showUses";
 /// what `workspace/executeCommand` takes under that name.
 pub(super) const RUN_ITERATION: &str = "tileperf.runPerfIteration";
 
+/// The server's command that tries a change of the playbook. Its argument names a kernel, an
+/// optimization and a variant.
+pub(super) const APPLY: &str = "tileperf.perf.apply";
+
 /// The command that lets the user choose among a kernel's signatures, for clients that say they have it.
 /// Its argument has a URI and a position in the kernel.
 pub(super) const CHOOSE_SIGNATURE: &str = "tileperf.chooseSignature";

@@ -10,6 +10,8 @@ local M = {}
 ---@field kernel? string
 ---@field session? string
 ---@field name? string what to call the change
+---@field optimization? string a letter or name of the playbook
+---@field variant? string which of its ways
 ---@field goal? string
 ---@field goOn? boolean
 ---@field fix? boolean

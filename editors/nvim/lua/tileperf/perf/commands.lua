@@ -20,6 +20,15 @@ function M.lens(command, context)
   request.send('tileperf.runPerfIteration', arguments, { saves = true, buffer = context.bufnr })
 end
 
+--- The code action "Apply and run perf iteration". Nothing is saved: what is typed would be a second
+--- change, which the server refuses.
+---@param command lsp.Command
+---@param context { bufnr: integer }
+function M.apply(command, context)
+  local arguments = (command.arguments or {})[1] or {}
+  request.send('tileperf.perf.apply', arguments, { buffer = context.bufnr })
+end
+
 ---@param problem string
 local function complain(problem)
   request.say(problem, vim.log.levels.ERROR)

@@ -13,7 +13,7 @@ fn start(desk: &Desk, argument: &Argument) -> std::result::Result<Answer, Refusa
     let subject = subject::find(desk, argument)?;
     subject.expect_saved(desk)?;
     subject.expect_idle(desk, argument.device.as_deref())?;
-    child::start(desk, &subject, "baseline", Vec::new())?;
+    child::start(desk, &subject, &["baseline"], Vec::new())?;
     Ok(Answer {
         session: subject.alive().map(|note| note.session.clone()),
         message: format!("iteration 0 of {} starts", subject.kernel),

@@ -61,14 +61,15 @@ impl Children {
     }
 }
 
-/// Starts a verb that runs the project's code, and returns at once.
+/// Starts a verb that runs the project's code, and returns at once. The kernel comes after the verb and
+/// what belongs to it.
 ///
 /// # Errors
 /// One was started for this kernel and has not ended; it cannot be started.
 pub(super) fn start(
     desk: &Desk,
     subject: &Subject,
-    verb: &str,
+    verb: &[&str],
     options: Vec<OsString>,
 ) -> std::result::Result<(), Refusal> {
     let key = subject.argument();
@@ -168,7 +169,7 @@ pub(super) async fn wait(
     verb: &str,
     arguments: Vec<OsString>,
 ) -> Result<String> {
-    let command = command(desk, subject, verb, arguments).timeout(PATIENCE);
+    let command = command(desk, subject, &[verb], arguments).timeout(PATIENCE);
     let (done, ended) = oneshot::channel();
     thread("perf-verb", move || {
         let _ = done.send(command.run());
@@ -184,10 +185,11 @@ pub(super) async fn wait(
     }
 }
 
-fn command(desk: &Desk, subject: &Subject, verb: &str, arguments: Vec<OsString>) -> Guarded {
+fn command(desk: &Desk, subject: &Subject, verb: &[&str], arguments: Vec<OsString>) -> Guarded {
     let folder = subject.file.parent().unwrap_or(Path::new("/"));
     Guarded::new(program())
-        .args(["perf", verb])
+        .arg("perf")
+        .args(verb)
         .arg(subject.argument())
         .args(arguments)
         .args(settings(desk))

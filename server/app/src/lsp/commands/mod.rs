@@ -7,6 +7,7 @@
 //! one process at a time, and are waited for. Nothing is started in a workspace that is not trusted.
 
 mod abandon;
+mod apply;
 mod attach;
 mod baseline;
 mod check_workspace;
@@ -46,13 +47,14 @@ pub(super) use child::Children;
 pub(super) use install_toolchain::offer_help;
 
 /// Every command, as `initialize` lists them.
-pub(super) const NAMES: [&str; 16] = [
+pub(super) const NAMES: [&str; 17] = [
     "tileperf.checkWorkspace",
     "tileperf.doctor",
     "tileperf.installToolchain",
     "tileperf.signatures",
     super::session::SHOW_SIGNATURE,
     super::session::RUN_ITERATION,
+    super::session::APPLY,
     "tileperf.perf.setup",
     "tileperf.perf.baseline",
     "tileperf.perf.status",
@@ -79,6 +81,9 @@ struct Argument {
     session: Option<String>,
     /// What to call the change.
     name: Option<String>,
+    /// An optimization of the playbook, by its letter or name, and which of its ways.
+    optimization: Option<String>,
+    variant: Option<String>,
     goal: Option<String>,
     go_on: bool,
     fix: bool,
@@ -205,6 +210,7 @@ pub(super) async fn run(desk: Desk, command: &str, arguments: Vec<Value>) -> Res
     let argument = parse(arguments)?;
     let answer = match command {
         super::session::RUN_ITERATION => run_iteration::run(desk, argument).await,
+        super::session::APPLY => apply::run(desk, argument).await,
         "tileperf.checkWorkspace" => check_workspace::run(desk).await,
         "tileperf.doctor" => return value(doctor::run(desk).await?),
         "tileperf.installToolchain" => install_toolchain::run(desk).await,

@@ -2,7 +2,6 @@
 //! keeps or reverts it by rule. Starts the session and measures iteration 0 first where that was not
 //! done.
 
-use tileperf_perf::session::Phase;
 use tower_lsp::jsonrpc::Result;
 
 use super::{Answer, Argument, Desk, Refusal, blocking, child, setup, subject};
@@ -16,6 +15,7 @@ fn start(desk: &Desk, argument: &Argument) -> std::result::Result<Answer, Refusa
     let subject = subject::find(desk, argument)?;
     subject.expect_saved(desk)?;
     subject.expect_idle(desk, argument.device.as_deref())?;
+    subject.expect_going()?;
     let kernel = subject.kernel.clone();
     let mut answer = Answer {
         session: subject.alive().map(|note| note.session.clone()),
@@ -24,12 +24,6 @@ fn start(desk: &Desk, argument: &Argument) -> std::result::Result<Answer, Refusa
     };
     answer.message = match subject.alive() {
         Some(note) => {
-            if let Phase::Stopped { stop } = note.phase {
-                return Err(Refusal::new(format!(
-                    "{} Resume the session to go on all the same",
-                    stop.sentence()
-                )));
-            }
             if desk.engine.is_as_kept(note) {
                 answer.message = format!(
                     "nothing to try: {kernel} is as in the last kept iteration; change it, save, and \
@@ -48,6 +42,6 @@ fn start(desk: &Desk, argument: &Argument) -> std::result::Result<Answer, Refusa
     if let Some(name) = &argument.name {
         options.extend(["--name".into(), name.into()]);
     }
-    child::start(desk, &subject, "iterate", options)?;
+    child::start(desk, &subject, &["iterate"], options)?;
     Ok(answer)
 }

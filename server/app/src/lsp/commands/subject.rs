@@ -71,6 +71,17 @@ impl Subject {
         }
     }
 
+    /// Refuses if its session was stopped.
+    pub(super) fn expect_going(&self) -> Result<(), Refusal> {
+        match self.alive().map(|note| note.phase) {
+            Some(Phase::Stopped { stop }) => Err(Refusal::new(format!(
+                "{} Resume the session to go on all the same",
+                stop.sentence()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses if the editor has one of the files open with another text than is on the disk, which is
     /// what would be measured. Reads the disk.
     pub(super) fn expect_saved(&self, desk: &Desk) -> Result<(), Refusal> {

@@ -22,6 +22,10 @@ pub(in crate::lsp) const FIX_ALL: &str = "source.fixAll.tileperf";
 /// The kind of what the playbook offers; below it each optimization has its own.
 pub(in crate::lsp) const PLAYBOOK: &str = "refactor.rewrite.cutile";
 
+/// The kind of the actions that try what the playbook offers. It is nothing of the protocol's: they
+/// change no text themselves.
+pub(in crate::lsp) const EXPERIMENT: &str = "tileperf.perf";
+
 /// The kind of the actions that show compiled code for another signature. It is nothing of the
 /// protocol's: they change no text.
 pub(in crate::lsp) const SIGNATURE: &str = "tileperf.signature";

@@ -1,16 +1,19 @@
 //! Actions of the playbook, on the kernel around the cursor.
 //!
 //! The answer is made from what is known; asking also has what is not known found out, so that the next
-//! answer knows more. What compiled code refutes is not offered.
+//! answer knows more. What compiled code refutes is not offered. Each optimization is offered once more,
+//! as an iteration of the experiment loop, where code of the workspace may be run.
 
+use serde_json::json;
 use tileperf_analysis::playbook::{Action, Numerics, Proof};
 use tileperf_engine::{KernelActions, Offered};
 use tower_lsp::ls_types::{
-    self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Uri,
+    self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Uri,
 };
 
-use super::{Editing, Note, PLAYBOOK, Wanted};
+use super::{EXPERIMENT, Editing, Note, PLAYBOOK, Wanted};
 use crate::lsp::about::About;
+use crate::lsp::session::APPLY;
 
 /// So many things that change are named in a title.
 const NAMED: usize = 3;
@@ -23,7 +26,9 @@ pub(super) fn within(
     editing: Editing,
     only: &Wanted,
 ) -> CodeActionResponse {
-    if !only.has(PLAYBOOK) && !only.names_below(PLAYBOOK) {
+    let edits = only.has(PLAYBOOK) || only.names_below(PLAYBOOK);
+    let tries = only.has(EXPERIMENT) && about.engine.is_trusted() && about.id.path().is_some();
+    if !edits && !tries {
         return Vec::new();
     }
     let at = about.convert.span(&about.text, range);
@@ -31,13 +36,42 @@ pub(super) fn within(
         return Vec::new();
     };
     about.engine.prove_soon(&about.id, &kernel);
-    let offered = kernel.actions.iter().filter(|offered| {
-        only.has(&offered.action.optimization.kind())
-            && !matches!(offered.proof, Some((_, Proof::Refuted(_))))
-    });
-    offered
+    let is_of_use = |offered: &&Offered| !matches!(offered.proof, Some((_, Proof::Refuted(_))));
+    let offered = || kernel.actions.iter().filter(is_of_use);
+    let mut out: CodeActionResponse = offered()
+        .filter(|offered| only.has(&offered.action.optimization.kind()))
         .map(|offered| one(about, uri, editing, &kernel, offered))
-        .collect()
+        .collect();
+    if tries {
+        // The most promising way of each; with all of them the list would be twice as long.
+        let mut seen = Vec::new();
+        let first = offered().filter(|offered| {
+            let optimization = offered.action.optimization;
+            let is_new = !seen.contains(&optimization.id);
+            seen.push(optimization.id);
+            is_new
+        });
+        out.extend(first.map(|offered| experiment(uri, &kernel, &offered.action)));
+    }
+    out
+}
+
+/// The same as an iteration.
+fn experiment(uri: &Uri, kernel: &KernelActions, action: &Action) -> CodeActionOrCommand {
+    let id = action.optimization.id;
+    let title = format!("{id}: Apply and run perf iteration ({})", action.title);
+    let argument = json!({
+        "uri": uri,
+        "kernel": kernel.kernel,
+        "optimization": id,
+        "variant": (!action.variant.is_empty()).then_some(&action.variant),
+    });
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title: title.clone(),
+        kind: Some(CodeActionKind::new(EXPERIMENT)),
+        command: Some(Command::new(title, APPLY.to_owned(), Some(vec![argument]))),
+        ..CodeAction::default()
+    })
 }
 
 fn one(
