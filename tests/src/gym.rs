@@ -315,6 +315,27 @@ impl Gym {
             .stdin(Stdio::null());
     }
 
+    /// Runs `tileperf ARGS` to its end.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn run(&self, args: &[&str]) -> Done {
+        let mut command = Command::new(server_binary());
+        self.surround(&mut command);
+        command.args(args).current_dir(&self.root);
+        self.started(command).wait()
+    }
+
+    /// The same, which must succeed.
+    ///
+    /// # Panics
+    /// It does not.
+    pub fn run_ok(&self, args: &[&str]) -> Done {
+        let done = self.run(args);
+        assert_eq!(done.code, Some(0), "{args:?}: {done}");
+        done
+    }
+
     /// `tileperf perf ARGS`, ready to be started.
     pub fn perf_command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(server_binary());
@@ -349,10 +370,13 @@ impl Gym {
     /// # Panics
     /// It cannot be started.
     pub fn start(&self, args: &[&str]) -> Started {
+        self.started(self.perf_command(args))
+    }
+
+    fn started(&self, mut command: Command) -> Started {
         let out = tempfile::NamedTempFile::new_in(self.folder.path()).expect("a file");
         let err = tempfile::NamedTempFile::new_in(self.folder.path()).expect("a file");
-        let child = self
-            .perf_command(args)
+        let child = command
             .stdout(out.reopen().expect("a file"))
             .stderr(err.reopen().expect("a file"))
             .spawn()

@@ -8,6 +8,7 @@ pub mod compiled;
 pub mod eval;
 pub mod knobs;
 pub mod model;
+pub mod plan;
 pub mod playbook;
 pub mod rewrite;
 pub mod rules;

@@ -3,6 +3,7 @@
 
 mod compiled;
 mod counts;
+mod custom_plan;
 mod document;
 mod engine;
 mod event;
@@ -25,6 +26,7 @@ pub use compiled::{
     Compared, CompileState, CompiledRow, CompilerVersions, Depth, FileVersion, Order, Sameness,
     SignatureChoice, SignatureChoices, Signatures, SpaceBegun, SpaceListener, SpaceRow,
 };
+pub use custom_plan::CustomPlan;
 pub use document::{Analyzed, Change, DocId};
 pub use engine::{Engine, UnknownDocument};
 pub use event::{Event, State, Status};

@@ -9,6 +9,7 @@
 mod causes;
 mod clock;
 pub mod command;
+pub mod custom_plan;
 mod error;
 pub mod event;
 pub mod flow;

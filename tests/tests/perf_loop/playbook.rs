@@ -73,6 +73,35 @@ fn a_gain_is_kept_and_reported() {
     assert_eq!(changed(&gym.kernel()), wanted);
 }
 
+/// A plan knows what was tried, and what a session's repository may not see.
+#[test]
+fn a_plan_marks_what_was_tried() {
+    let Some(gym) = gym(1.5, "", true) else {
+        return;
+    };
+    let path = "sandbox/tileperf/plan-scale_kernel.md";
+    let subject = format!("{KERNEL}:scale_kernel");
+    let said = gym.run_ok(&["plan", &subject]);
+    assert!(said.stdout.starts_with(&format!("{path}: ")), "{said}");
+    let command = format!("`tileperf perf apply F {KERNEL} --kernel scale_kernel`");
+    assert!(gym.read(path).contains(&command), "{}", gym.read(path));
+    assert!(gym.status().is_empty(), "{:?}", gym.status());
+    gym.perf(&APPLY).says(1, "Reverted: slower");
+    gym.edit(&FASTER);
+    gym.perf(&["iterate", "-m", "half"]);
+    gym.run_ok(&["plan", &subject]);
+    let plan = gym.read(path);
+    assert!(!plan.contains(&command), "{plan}");
+    for row in [
+        "| F no-tma-stores | reverted: slower in 2 configurations (run 1 of ",
+        "| half | kept: ",
+    ] {
+        assert!(plan.contains(row), "{row} in {plan}");
+    }
+    let said = gym.run(&["plan", &format!("{KERNEL}:other")]);
+    said.says(2, "has no kernel other; it has scale_kernel");
+}
+
 #[test]
 fn a_loss_never_touches_the_file() {
     for settings in ["", "perf.place = \"in-place\"\n"] {

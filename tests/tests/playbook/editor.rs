@@ -139,6 +139,26 @@ fn each_optimization_is_offered_once_as_an_iteration_where_code_may_run() {
     });
     client.open(&uri, KERNELS);
     assert!(actions(&mut client, &uri, 13, &["tileperf.perf"]).is_empty());
+    // A plan runs nothing.
+    let plans = actions(&mut client, &uri, 13, &["tileperf.plan"]);
+    let command = &plans[0]["command"];
+    assert_eq!(
+        (plans.len(), &command["title"]),
+        (1, &json!("Write a plan for this kernel"))
+    );
+    let params = json!({"command": command["command"], "arguments": command["arguments"]});
+    let answer = client.ask("workspace/executeCommand", params);
+    let path = "sandbox/tileperf/plan-share.md";
+    let said = answer["message"].as_str().expect("a message");
+    assert!(
+        said.ends_with(&format!(" things to try are in {path}")),
+        "{said}"
+    );
+    let plan = std::fs::read_to_string(project.folder().join(path)).expect("a plan");
+    assert!(
+        plan.starts_with("# Plan for `share` in `pkg/kernels.py`"),
+        "{plan}"
+    );
     assert!(!actions(&mut client, &uri, 13, &["refactor"]).is_empty());
     client.finish();
 }

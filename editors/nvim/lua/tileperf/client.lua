@@ -28,6 +28,9 @@ local lenses = {
   ['tileperf.perf.apply'] = function(...)
     require('tileperf.perf.commands').apply(...)
   end,
+  ['tileperf.perf.plan'] = function(...)
+    require('tileperf.perf.commands').plan(...)
+  end,
   ['tileperf.chooseSignature'] = function(...)
     require('tileperf.signatures').lens(...)
   end,

@@ -27,6 +27,8 @@ export const VERBS: readonly Verb[] = [
   { command: RUN_ITERATION_COMMAND, runs: true, saves: true, begins: true },
   // Saves nothing: what is typed would be a second change, which the server refuses.
   { command: `${PREFIX}apply`, runs: true, saves: false, begins: true },
+  // Opens the plan itself.
+  { command: `${PREFIX}plan`, runs: false, saves: false },
   { command: `${PREFIX}setup`, runs: true, saves: true, asks: "goal" },
   { command: `${PREFIX}baseline`, runs: true, saves: true, begins: true },
   { command: `${PREFIX}status`, runs: false, saves: false },

@@ -128,7 +128,7 @@ impl<'a> KernelContext<'a> {
 }
 
 /// How a kernel is used in its own file.
-pub(super) fn own_uses(model: &FileModel, number: usize) -> KernelUses {
+pub(crate) fn own_uses(model: &FileModel, number: usize) -> KernelUses {
     let searches = model.searches.iter();
     let remade = model.hint_uses.iter();
     KernelUses {

@@ -21,6 +21,7 @@ mod tests;
 
 pub use action::{Action, Actions, Effect};
 pub use context::KernelContext;
+pub(crate) use context::own_uses;
 pub use markdown::markdown;
 pub use offer::actions;
 pub use optimization::{Gain, Numerics, Optimization, Principle};

@@ -19,6 +19,7 @@ use super::{Check, Finding, Findings, InItem, RULES, Rule, host, suppress};
 use crate::body::{Body, Code, Device, ModuleEnv};
 use crate::classify::{Classification, Known, classify};
 use crate::model::{FileModel, Kernel};
+use crate::plan::{self, Plan};
 use crate::playbook::{self, Action};
 use crate::target::Target;
 
@@ -250,6 +251,20 @@ impl Checked {
         kernel.map_or_else(Vec::new, |kernel| {
             playbook::actions(&self.context(file, text, model), kernel, uses)
         })
+    }
+
+    /// What is worth trying on the n-th kernel of the model. Nothing if its present text does not
+    /// parse.
+    pub fn plan(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+        known: &plan::Known<'_>,
+    ) -> Option<Plan> {
+        let kernel = model.kernels.get(number)?;
+        plan::plan(&self.context(file, text, model), kernel, known)
     }
 
     /// What bounds the n-th kernel of the model, from its text alone. Nothing if its present text

@@ -1,7 +1,6 @@
 //! `tileperf apply`: makes a change of the playbook in a kernel's file.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -42,7 +41,7 @@ pub(crate) struct ApplyArgs {
 /// Runs `tileperf apply`.
 pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let optimization = chosen::optimization(&args.id)?;
-    let (path, name) = split(&args.kernel);
+    let (path, name) = chosen::split(&args.kernel);
     let files = paths::with_facts(std::slice::from_ref(&path), &args.settings)?;
     let found = match files.found.as_slice() {
         [found] => found,
@@ -69,14 +68,4 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "Right only if {premise}.")?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// `PATH:KERNEL` as its parts. A path may hold colons itself.
-fn split(text: &str) -> (PathBuf, Option<String>) {
-    match text.rsplit_once(':') {
-        Some((path, kernel)) if !Path::new(text).exists() => {
-            (PathBuf::from(path), Some(kernel.to_owned()))
-        }
-        _ => (PathBuf::from(text), None),
-    }
 }

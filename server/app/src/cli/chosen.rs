@@ -1,9 +1,21 @@
 //! Which action of the playbook the user means by a kernel, an optimization and a variant.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, bail};
 use tileperf_analysis::playbook::{Action, OPTIMIZATIONS, Optimization};
 use tileperf_analysis::rewrite;
 use tileperf_engine::KernelActions;
+
+/// `PATH:KERNEL` as its parts. A path may hold colons itself.
+pub(super) fn split(text: &str) -> (PathBuf, Option<String>) {
+    match text.rsplit_once(':') {
+        Some((path, kernel)) if !Path::new(text).exists() => {
+            (PathBuf::from(path), Some(kernel.to_owned()))
+        }
+        _ => (PathBuf::from(text), None),
+    }
+}
 
 /// The optimization of a letter or a name.
 ///

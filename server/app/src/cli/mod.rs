@@ -25,6 +25,7 @@ mod lock;
 mod lsp;
 mod paths;
 mod perf;
+mod plan;
 mod toolchain;
 mod trust;
 mod workspace;
@@ -57,6 +58,7 @@ enum Command {
     Compile(compile::CompileArgs),
     Actions(actions::ActionsArgs),
     Apply(apply::ApplyArgs),
+    Plan(plan::PlanArgs),
     Lock(lock::LockArgs),
     Explain(explain::ExplainArgs),
     Doctor(doctor::DoctorArgs),
@@ -112,6 +114,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Compile(args) => compile::run(&args),
         Command::Actions(args) => actions::run(&args),
         Command::Apply(args) => apply::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Lock(args) => lock::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -90,6 +90,7 @@ fn capabilities(session: &Session) -> ServerCapabilities {
                 CodeActionKind::new(requests::code_action::FIX_ALL),
                 CodeActionKind::new(requests::code_action::PLAYBOOK),
                 CodeActionKind::new(requests::code_action::EXPERIMENT),
+                CodeActionKind::new(requests::code_action::PLANNING),
                 CodeActionKind::new(requests::code_action::SIGNATURE),
             ]),
             ..CodeActionOptions::default()

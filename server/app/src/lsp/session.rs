@@ -19,6 +19,9 @@ pub(super) const RUN_ITERATION: &str = "tileperf.runPerfIteration";
 /// optimization and a variant.
 pub(super) const APPLY: &str = "tileperf.perf.apply";
 
+/// The server's command that writes a plan for a kernel. Its argument names it.
+pub(super) const PLAN: &str = "tileperf.perf.plan";
+
 /// The command that lets the user choose among a kernel's signatures, for clients that say they have it.
 /// Its argument has a URI and a position in the kernel.
 pub(super) const CHOOSE_SIGNATURE: &str = "tileperf.chooseSignature";

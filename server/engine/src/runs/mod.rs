@@ -30,6 +30,8 @@ use rustc_hash::FxHashSet;
 
 pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNote, RunState};
 
+pub(crate) use words::in_words as ended_in_words;
+
 use tileperf_perf::event::Stage;
 
 use crate::engine::{Shared, spawn};

@@ -75,6 +75,15 @@ pub(super) fn ended(end: &RunEnd) -> Option<String> {
     }
 }
 
+/// What a run came to for its change; nothing if it says nothing of it.
+pub(crate) fn in_words(run: &Run) -> Option<String> {
+    match (&run.decision, &run.end) {
+        (Some((_, decision)), Some(_)) => Some(verdict(decision)),
+        (_, Some(end)) => ended(end),
+        (_, None) => None,
+    }
+}
+
 /// How a run stands; `held`: a process runs its session now.
 pub(super) fn state(run: &Run, held: bool) -> RunState {
     match &run.end {

@@ -37,6 +37,7 @@ use crate::workplace::Trees;
 
 pub use finish::How;
 pub use iterate::{Change, Outcome, Proposal};
+pub(crate) use setup::slug;
 pub use setup::{expect_committed, root_of, set_up};
 pub use stop::{ask_to_stop, forget_old_wish, stop_asked};
 

@@ -252,7 +252,7 @@ fn free_name(root: &Path, repo: Option<&Repo>, kernel: &str) -> Result<(String, 
 }
 
 /// A kernel's name as part of branch and folder names.
-fn slug(kernel: &str) -> String {
+pub(crate) fn slug(kernel: &str) -> String {
     let plain: String = kernel
         .chars()
         .map(|c| {

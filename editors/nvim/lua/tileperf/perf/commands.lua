@@ -29,6 +29,14 @@ function M.apply(command, context)
   request.send('tileperf.perf.apply', arguments, { buffer = context.bufnr })
 end
 
+--- The code action "Write a plan for this kernel"; the server has it opened.
+---@param command lsp.Command
+---@param context { bufnr: integer }
+function M.plan(command, context)
+  local arguments = (command.arguments or {})[1] or {}
+  request.send('tileperf.perf.plan', arguments, { buffer = context.bufnr })
+end
+
 ---@param problem string
 local function complain(problem)
   request.say(problem, vim.log.levels.ERROR)

@@ -8,11 +8,9 @@ use std::fmt::Write;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
-use tileperf_engine::DocId;
 use tileperf_proc::Ended;
 use tower_lsp::jsonrpc::Result;
-use tower_lsp::ls_types::request::ShowDocument;
-use tower_lsp::ls_types::{MessageType, ShowDocumentParams};
+use tower_lsp::ls_types::MessageType;
 
 use super::{Desk, Refusal, blocking, child};
 use crate::dirs;
@@ -64,26 +62,10 @@ pub(super) fn show(desk: &Desk) {
 }
 
 fn open(desk: &Desk, text: &str) -> anyhow::Result<()> {
-    anyhow::ensure!(desk.shows_documents, "the client opens no documents");
     let file = dirs::state()?.join("doctor.md");
     fs::create_dir_all(file.parent().unwrap_or(&file))?;
     fs::write(&file, text)?;
-    let uri = desk
-        .convert
-        .as_ref()
-        .and_then(|c| c.uri(&DocId::file(&file)));
-    let document = ShowDocumentParams {
-        uri: uri.ok_or_else(|| anyhow::anyhow!("{} has no URI", file.display()))?,
-        external: Some(false),
-        take_focus: Some(true),
-        selection: None,
-    };
-    desk.questions.ask::<ShowDocument>(document, |answer| {
-        if !answer.as_ref().is_ok_and(|shown| shown.success) {
-            tracing::warn!("the client does not open the doctor's text: {answer:?}");
-        }
-    });
-    Ok(())
+    desk.open(&file)
 }
 
 fn look(desk: &Desk) -> std::result::Result<Findings, Refusal> {

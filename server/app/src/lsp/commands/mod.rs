@@ -15,6 +15,7 @@ mod child;
 mod doctor;
 mod finish;
 mod install_toolchain;
+mod plan;
 mod report;
 mod resume;
 mod run_iteration;
@@ -25,16 +26,17 @@ mod stop;
 mod subject;
 mod undo;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tileperf_engine::Engine;
+use tileperf_engine::{DocId, Engine};
 use tokio::sync::watch;
 use tower_lsp::Client;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
-use tower_lsp::ls_types::{MessageType, Position, Uri};
+use tower_lsp::ls_types::request::ShowDocument;
+use tower_lsp::ls_types::{MessageType, Position, ShowDocumentParams, Uri};
 
 use super::convert::Converter;
 use super::pool;
@@ -47,7 +49,7 @@ pub(super) use child::Children;
 pub(super) use install_toolchain::offer_help;
 
 /// Every command, as `initialize` lists them.
-pub(super) const NAMES: [&str; 17] = [
+pub(super) const NAMES: [&str; 18] = [
     "tileperf.checkWorkspace",
     "tileperf.doctor",
     "tileperf.installToolchain",
@@ -55,6 +57,7 @@ pub(super) const NAMES: [&str; 17] = [
     super::session::SHOW_SIGNATURE,
     super::session::RUN_ITERATION,
     super::session::APPLY,
+    super::session::PLAN,
     "tileperf.perf.setup",
     "tileperf.perf.baseline",
     "tileperf.perf.status",
@@ -191,6 +194,26 @@ impl Desk {
         self.engine.root().unwrap_or_else(|| PathBuf::from("/"))
     }
 
+    /// Has the client open a file, for somebody who has asked for it.
+    fn open(&self, file: &Path) -> anyhow::Result<()> {
+        anyhow::ensure!(self.shows_documents, "the client opens no documents");
+        let convert = self.convert.as_ref();
+        let uri = convert.and_then(|c| c.uri(&DocId::file(file)));
+        let document = ShowDocumentParams {
+            uri: uri.ok_or_else(|| anyhow::anyhow!("{} has no URI", file.display()))?,
+            external: Some(false),
+            take_focus: Some(true),
+            selection: None,
+        };
+        let name = file.display().to_string();
+        self.questions.ask::<ShowDocument>(document, move |answer| {
+            if !answer.as_ref().is_ok_and(|shown| shown.success) {
+                tracing::warn!("the client does not open {name}: {answer:?}");
+            }
+        });
+        Ok(())
+    }
+
     /// Refuses to start anything of a workspace that the user does not trust.
     fn require_trust(&self) -> std::result::Result<(), Refusal> {
         match self.engine.is_trusted() {
@@ -210,6 +233,7 @@ pub(super) async fn run(desk: Desk, command: &str, arguments: Vec<Value>) -> Res
     let argument = parse(arguments)?;
     let answer = match command {
         super::session::RUN_ITERATION => run_iteration::run(desk, argument).await,
+        super::session::PLAN => plan::run(desk, argument).await,
         super::session::APPLY => apply::run(desk, argument).await,
         "tileperf.checkWorkspace" => check_workspace::run(desk).await,
         "tileperf.doctor" => return value(doctor::run(desk).await?),

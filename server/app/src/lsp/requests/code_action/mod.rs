@@ -26,6 +26,10 @@ pub(in crate::lsp) const PLAYBOOK: &str = "refactor.rewrite.cutile";
 /// change no text themselves.
 pub(in crate::lsp) const EXPERIMENT: &str = "tileperf.perf";
 
+/// The kind of the action that writes a plan for a kernel. It is nothing of the protocol's: it changes no
+/// text.
+pub(in crate::lsp) const PLANNING: &str = "tileperf.plan";
+
 /// The kind of the actions that show compiled code for another signature. It is nothing of the
 /// protocol's: they change no text.
 pub(in crate::lsp) const SIGNATURE: &str = "tileperf.signature";

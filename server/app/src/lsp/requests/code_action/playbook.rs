@@ -11,9 +11,9 @@ use tower_lsp::ls_types::{
     self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Uri,
 };
 
-use super::{EXPERIMENT, Editing, Note, PLAYBOOK, Wanted};
+use super::{EXPERIMENT, Editing, Note, PLANNING, PLAYBOOK, Wanted};
 use crate::lsp::about::About;
-use crate::lsp::session::APPLY;
+use crate::lsp::session::{APPLY, PLAN};
 
 /// So many things that change are named in a title.
 const NAMED: usize = 3;
@@ -27,8 +27,10 @@ pub(super) fn within(
     only: &Wanted,
 ) -> CodeActionResponse {
     let edits = only.has(PLAYBOOK) || only.names_below(PLAYBOOK);
-    let tries = only.has(EXPERIMENT) && about.engine.is_trusted() && about.id.path().is_some();
-    if !edits && !tries {
+    let on_disk = about.id.path().is_some();
+    let tries = only.has(EXPERIMENT) && about.engine.is_trusted() && on_disk;
+    let plans = only.has(PLANNING) && on_disk;
+    if !edits && !tries && !plans {
         return Vec::new();
     }
     let at = about.convert.span(&about.text, range);
@@ -53,6 +55,11 @@ pub(super) fn within(
         });
         out.extend(first.map(|offered| experiment(uri, &kernel, &offered.action)));
     }
+    if plans {
+        let title = "Write a plan for this kernel".to_owned();
+        let argument = json!({"uri": uri, "kernel": kernel.kernel});
+        out.push(command(title, PLANNING, PLAN, argument));
+    }
     out
 }
 
@@ -66,10 +73,20 @@ fn experiment(uri: &Uri, kernel: &KernelActions, action: &Action) -> CodeActionO
         "optimization": id,
         "variant": (!action.variant.is_empty()).then_some(&action.variant),
     });
+    command(title, EXPERIMENT, APPLY, argument)
+}
+
+/// An action that is a command of the server's.
+fn command(
+    title: String,
+    kind: &'static str,
+    name: &str,
+    argument: serde_json::Value,
+) -> CodeActionOrCommand {
     CodeActionOrCommand::CodeAction(CodeAction {
         title: title.clone(),
-        kind: Some(CodeActionKind::new(EXPERIMENT)),
-        command: Some(Command::new(title, APPLY.to_owned(), Some(vec![argument]))),
+        kind: Some(CodeActionKind::new(kind)),
+        command: Some(Command::new(title, name.to_owned(), Some(vec![argument]))),
         ..CodeAction::default()
     })
 }
