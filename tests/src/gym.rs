@@ -343,7 +343,7 @@ impl Gym {
         command.arg("perf").args(args).current_dir(&self.root);
         if matches!(
             args.first(),
-            Some(&("setup" | "baseline" | "iterate" | "apply"))
+            Some(&("setup" | "baseline" | "iterate" | "apply" | "experiment"))
         ) {
             command.arg("--trust");
         }

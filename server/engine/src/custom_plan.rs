@@ -122,7 +122,7 @@ fn tried(root: &Path, file: &Path, kernel: &str) -> Vec<Tried> {
 
 /// What a run says of its change, and when; nothing if it says nothing.
 fn of_run(run: &Run) -> Option<(String, Tried)> {
-    if run.kind != RunKind::Iteration {
+    if !matches!(run.kind, RunKind::Iteration | RunKind::Experiment) {
         return None;
     }
     let change = run.tried.as_ref()?;

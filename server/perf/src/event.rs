@@ -59,6 +59,9 @@ pub struct Tried {
     pub base: Vec<Stored>,
     /// The changeable files with it.
     pub candidate: Vec<Stored>,
+    /// Variables that only the candidate's commands have.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// Files outside the changeable ones that differ from the last commit: left alone, not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<PathBuf>,
@@ -95,6 +98,8 @@ pub enum RunKind {
     Iteration,
     /// The original against the current code.
     Check,
+    /// Something that is never kept: what a part costs, what a switch does.
+    Experiment,
 }
 
 /// A part of a run, as it is shown while it lasts.
@@ -332,6 +337,15 @@ pub enum Event {
         /// What it rests on.
         candidate: Box<Candidate>,
         /// The answer; nothing is kept or reverted by it.
+        decision: Box<Decision>,
+    },
+    /// What an experiment found; nothing is kept or reverted by it.
+    Found {
+        /// The run.
+        run: u32,
+        /// What it rests on.
+        candidate: Box<Candidate>,
+        /// What the rules would say of a change.
         decision: Box<Decision>,
     },
     /// A baseline is accepted.

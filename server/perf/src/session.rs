@@ -272,6 +272,11 @@ impl Session {
                 candidate,
                 decision,
                 ..
+            }
+            | Event::Found {
+                candidate,
+                decision,
+                ..
             } => run.decision = Some(((**candidate).clone(), (**decision).clone())),
             Event::BaselineKept { .. } => {
                 run.kept = true;
@@ -443,6 +448,7 @@ fn run_of(event: &Event) -> Option<u32> {
         | Event::Compared { run, .. }
         | Event::Decided { run, .. }
         | Event::Summed { run, .. }
+        | Event::Found { run, .. }
         | Event::BaselineKept { run }
         | Event::Kept { run, .. }
         | Event::Reverted { run }

@@ -5,6 +5,7 @@
 //! because a busy machine must not have a say in it; everything else with times that were taken.
 
 mod benchmarks;
+mod experiments;
 mod interruptions;
 mod kills;
 mod outcomes;

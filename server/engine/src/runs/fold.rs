@@ -144,7 +144,8 @@ fn verdict(session: &Session) -> Option<String> {
 /// The run whose measurements are shown: the last one that has any and still stands. What several
 /// changes add up to is in the report.
 fn last_measured(session: &Session) -> Option<&Run> {
-    let shown = |run: &&Run| run.kind != RunKind::Check && !run.measured.is_empty() && !run.undone;
+    let is_shown = |kind| matches!(kind, RunKind::Baseline | RunKind::Iteration);
+    let shown = |run: &&Run| is_shown(run.kind) && !run.measured.is_empty() && !run.undone;
     session.runs.iter().rev().find(shown)
 }
 
@@ -153,7 +154,7 @@ fn results(session: &Session, run: &Run) -> Vec<Result> {
     (run.measured.iter().zip(shorts))
         .map(|(measured, short)| match run.kind {
             RunKind::Baseline => of_baseline(session, measured, short),
-            RunKind::Iteration | RunKind::Check => of_iteration(measured, short),
+            _ => of_iteration(measured, short),
         })
         .collect()
 }

@@ -264,6 +264,7 @@ impl LastRun {
             RunKind::Baseline => "Perf baseline".to_owned(),
             RunKind::Iteration => format!("Perf iteration {}", self.iteration),
             RunKind::Check => "Perf check of the sum".to_owned(),
+            RunKind::Experiment => "Perf experiment".to_owned(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! States and decisions of the loop in few words.
 
 use tileperf_perf::event::{RunEnd, RunKind, Stage};
+use tileperf_perf::report;
 use tileperf_perf::session::Run;
 use tileperf_perf::verdict::{Decision, Why};
 
@@ -77,6 +78,9 @@ pub(super) fn ended(end: &RunEnd) -> Option<String> {
 
 /// What a run came to for its change; nothing if it says nothing of it.
 pub(crate) fn in_words(run: &Run) -> Option<String> {
+    if run.kind == RunKind::Experiment {
+        return report::experiment(run);
+    }
     match (&run.decision, &run.end) {
         (Some((_, decision)), Some(_)) => Some(verdict(decision)),
         (_, Some(end)) => ended(end),
@@ -90,6 +94,7 @@ pub(super) fn state(run: &Run, held: bool) -> RunState {
         None if held => RunState::Running,
         None | Some(RunEnd::Interrupted) => RunState::Interrupted,
         Some(RunEnd::Completed) if run.kept || run.kind == RunKind::Check => RunState::Kept,
+        Some(RunEnd::Completed) if run.kind == RunKind::Experiment => RunState::NoChange,
         Some(RunEnd::Completed) => RunState::Reverted,
         Some(RunEnd::NothingToTry | RunEnd::NoChange) => RunState::NoChange,
         Some(RunEnd::Cited { .. }) => RunState::Cited,
@@ -105,10 +110,15 @@ pub(super) fn sentence(run: &Run, state: RunState, stage: &str) -> String {
         RunKind::Baseline => "the baseline".to_owned(),
         RunKind::Iteration => format!("iteration {}", run.iteration),
         RunKind::Check => "the check of what was kept".to_owned(),
+        RunKind::Experiment => "the experiment".to_owned(),
     };
     match (&run.end, &run.decision) {
         (Some(RunEnd::Completed), Some((_, sum))) if run.kind == RunKind::Check => {
             format!("From the original to the current code: {}.", total(sum))
+        }
+        (Some(RunEnd::Completed), Some(_)) if run.kind == RunKind::Experiment => {
+            let found = report::experiment(run).unwrap_or_default();
+            format!("Experiment: {found}.")
         }
         (Some(RunEnd::Completed), Some((_, decision))) => decision.sentence(),
         (Some(RunEnd::Completed), None) => "The baseline is measured.".to_owned(),

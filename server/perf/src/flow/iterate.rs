@@ -1,5 +1,6 @@
 //! One change: correctness, benchmark, verdict, keep or revert.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tileperf_vcs::Untracked;
@@ -85,6 +86,7 @@ impl Loop<'_> {
             proposed: change.proposal.is_some(),
             base: self.session.base.clone(),
             candidate: candidate.clone(),
+            environment: BTreeMap::new(),
             ignored: self.other_changes()?,
         };
         if let Some(earlier) = self.session.measured_before(&candidate) {
@@ -145,7 +147,7 @@ impl Loop<'_> {
     }
 
     /// Changed files that are not the session's business.
-    fn other_changes(&self) -> Result<Vec<PathBuf>, Error> {
+    pub(super) fn other_changes(&self) -> Result<Vec<PathBuf>, Error> {
         let Some(repo) = &self.repo else {
             return Ok(Vec::new());
         };
@@ -272,7 +274,7 @@ impl Loop<'_> {
     }
 
     /// The tests that passed on the base: at iteration 0, or of the last kept change.
-    fn passed_on_base(&self) -> Vec<String> {
+    pub(super) fn passed_on_base(&self) -> Vec<String> {
         (self.session.current())
             .and_then(|run| run.tests.iter().rev().find(|t| !t.search_off))
             .map(|tests| tests.passed.clone())

@@ -52,6 +52,7 @@ impl Loop<'_> {
             watcher.running.helper.clone(),
         );
         let gpu = watcher.running.gpu.clone();
+        let environment = watcher.running.environment.clone();
         let cancel = watcher.owner.options.cancel.clone();
         let bench = crate::run::Bench {
             plan: &plan,
@@ -60,6 +61,7 @@ impl Loop<'_> {
             folder: &folder,
             bytecode: &bytecode,
             gpu: gpu.as_deref(),
+            environment: &environment,
             deadline: watcher.running.deadline,
             cancel: &cancel,
         };

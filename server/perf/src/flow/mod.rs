@@ -7,6 +7,7 @@ mod abandon;
 mod baseline;
 mod check;
 mod decide;
+mod experiment;
 mod finish;
 mod intent;
 mod iterate;
@@ -35,6 +36,7 @@ use crate::store::Store;
 use crate::verdict::Identity;
 use crate::workplace::Trees;
 
+pub use experiment::Experiment;
 pub use finish::How;
 pub use iterate::{Change, Outcome, Proposal};
 pub(crate) use setup::slug;

@@ -103,6 +103,9 @@ impl Loop<'_> {
             return Ok(());
         }
         let own: Vec<Stored> = match &run.tried {
+            Some(tried) if run.kind == RunKind::Experiment => self
+                .first_standing(run)
+                .unwrap_or_else(|| tried.candidate.clone()),
             // Not the user's: it goes, unless it was to be kept, for which it is brought again.
             Some(tried) if tried.proposed => return self.take_out(run, tried),
             Some(tried) => tried.candidate.clone(),

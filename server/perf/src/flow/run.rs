@@ -1,5 +1,6 @@
 //! What baseline and iteration have in common: device, folder, deadline, places, and an end.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,8 @@ pub(super) struct Running {
     /// The changeable files of the two variants.
     pub(super) base: Vec<Stored>,
     pub(super) candidate: Vec<Stored>,
+    /// Variables that only the candidate's commands have.
+    pub(super) environment: BTreeMap<String, String>,
     /// Variants whose tree was brought to its state in this run.
     brought: Vec<Variant>,
     /// What stands in the user's tree, when measuring in place.
@@ -63,7 +66,7 @@ impl Loop<'_> {
         })?;
         let gpu = device.arch.is_some().then(|| device.id.clone());
         let (run, iteration) = match (self.session.next(), kind) {
-            ((run, _), RunKind::Baseline | RunKind::Check) => (run, 0),
+            ((run, _), RunKind::Baseline | RunKind::Check | RunKind::Experiment) => (run, 0),
             (next, RunKind::Iteration) => next,
         };
         let folder = self.store.run_folder(run)?;
@@ -77,6 +80,7 @@ impl Loop<'_> {
         self.forget_bytecode(&bytecode);
         let limit = self.session.plan.limit;
         let base = self.session.base.clone();
+        let environment = (tried.as_ref()).map_or_else(BTreeMap::new, |t| t.environment.clone());
         let candidate = tried.as_ref().map_or(base.clone(), |t| t.candidate.clone());
         stop_not_asked(&self.store);
         self.record(Event::RunStarted {
@@ -102,6 +106,7 @@ impl Loop<'_> {
             place: Place::InPlace,
             base,
             candidate,
+            environment,
             brought: Vec::new(),
             standing,
             _device: lock,
@@ -205,6 +210,7 @@ impl Loop<'_> {
             folder: &running.folder,
             bytecode: &running.bytecode,
             gpu: running.gpu.as_deref(),
+            environment: &running.environment,
             deadline: running.deadline,
             cancel: &self.options.cancel,
         }

@@ -92,6 +92,8 @@ fn of_run(run: &Run, known: &BTreeSet<&String>, gaps: &mut Vec<Gap>) {
     let here = match (run.kind, run.row.is_some()) {
         (RunKind::Baseline, _) => "iteration 0".to_owned(),
         (RunKind::Check, _) => "the sum of what was kept".to_owned(),
+        // Not measured to be kept, and shown by itself.
+        (RunKind::Experiment, _) => return,
         (RunKind::Iteration, true) => format!("iteration {}", run.iteration),
         // Shown among the runs without a result.
         (RunKind::Iteration, false) => return,

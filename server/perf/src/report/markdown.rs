@@ -32,6 +32,7 @@ pub fn markdown(session: &Session) -> String {
         }
     }
     noise(&mut out, session);
+    experiments(&mut out, session);
     without_result(&mut out, session);
     let gaps = gaps(session, outcome.as_ref());
     out.push_str("\n## Not measured\n\n");
@@ -340,8 +341,28 @@ fn noise(out: &mut String, session: &Session) {
 }
 
 /// Runs that are no iterations, and conflicts.
+/// What experiments found.
+fn experiments(out: &mut String, session: &Session) {
+    let found = |run| Some((run, words::experiment(run)?));
+    let all: Vec<(&Run, String)> = session.runs.iter().filter_map(found).collect();
+    if !all.is_empty() {
+        out.push_str("\n## Experiments\n\n");
+    }
+    for (run, found) in all {
+        let what = run.tried.as_ref().map_or("", |t| &t.optimization);
+        let _ = writeln!(
+            out,
+            "- **{}**: {}. {}.",
+            text(what),
+            text(&found),
+            text(&measured_on::where_and_when(run))
+        );
+    }
+}
+
 fn without_result(out: &mut String, session: &Session) {
-    let runs: Vec<&Run> = session.runs.iter().filter(|r| r.row.is_none()).collect();
+    let is_open = |r: &&Run| r.row.is_none() && words::experiment(r).is_none();
+    let runs: Vec<&Run> = session.runs.iter().filter(is_open).collect();
     if !runs.is_empty() {
         out.push_str("\n## Runs without a result\n\n");
     }
@@ -351,6 +372,7 @@ fn without_result(out: &mut String, session: &Session) {
             (None, RunKind::Baseline) => "iteration 0",
             (None, RunKind::Iteration) => "a change",
             (None, RunKind::Check) => "the sum of what was kept",
+            (None, RunKind::Experiment) => "an experiment",
         };
         let _ = writeln!(
             out,

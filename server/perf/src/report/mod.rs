@@ -27,6 +27,7 @@ pub use html::html;
 pub use markdown::markdown;
 pub use pull_request::pull_request;
 pub use summary::summary;
+pub use words::experiment;
 
 #[cfg(test)]
 mod tests;

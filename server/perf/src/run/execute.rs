@@ -1,5 +1,6 @@
 //! One command on one variant: its environment, its time, its logs.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ pub struct Bench<'a> {
     pub bytecode: &'a Path,
     /// The UUID of the one GPU that the commands see.
     pub gpu: Option<&'a str>,
+    /// Variables that only the candidate's commands have.
+    pub environment: &'a BTreeMap<String, String>,
     /// When the iteration must be over.
     pub deadline: Instant,
     /// The user's cancellation.
@@ -128,6 +131,11 @@ impl Bench<'_> {
             .cancel_with(self.cancel);
         for (name, value) in &self.plan.environment {
             guarded = guarded.env(name, value);
+        }
+        if variant == name(Variant::Candidate) {
+            for (name, value) in self.environment {
+                guarded = guarded.env(name, value);
+            }
         }
         guarded = guarded
             .env("PYTHONPATH", self.python_path(root))

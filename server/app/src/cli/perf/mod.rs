@@ -6,6 +6,7 @@ mod attach;
 mod baseline;
 mod begun;
 mod device;
+mod experiment;
 mod finish;
 mod identity;
 mod init;
@@ -42,6 +43,7 @@ enum PerfCommand {
     Baseline(baseline::BaselineArgs),
     Iterate(iterate::IterateArgs),
     Apply(apply::ApplyArgs),
+    Experiment(experiment::ExperimentArgs),
     Status(status::StatusArgs),
     Attach(attach::AttachArgs),
     Stop(stop::StopArgs),
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &PerfArgs) -> anyhow::Result<ExitCode> {
         PerfCommand::Baseline(args) => baseline::run(args),
         PerfCommand::Iterate(args) => iterate::run(args),
         PerfCommand::Apply(args) => apply::run(args),
+        PerfCommand::Experiment(args) => experiment::run(args),
         PerfCommand::Status(args) => status::run(args),
         PerfCommand::Attach(args) => attach::run(args),
         PerfCommand::Stop(args) => stop::run(args),

@@ -59,6 +59,10 @@ fn lines(event: &Event) -> Vec<String> {
         } => {
             let what = match kind {
                 RunKind::Baseline => "iteration 0: baseline".to_owned(),
+                RunKind::Experiment => format!(
+                    "experiment: {}",
+                    tried.as_ref().map_or("", |t| &t.optimization)
+                ),
                 RunKind::Check => "the original against the current code".to_owned(),
                 RunKind::Iteration => format!(
                     "iteration {iteration}: {}",
@@ -149,6 +153,10 @@ fn lines(event: &Event) -> Vec<String> {
                 total.change() * 100.0
             ),
             None => "  the sum could not be measured".to_owned(),
+        }],
+        Event::Found { decision, .. } => vec![match decision.total {
+            Some(total) => format!("  {:+.2} % in all; never kept", total.change() * 100.0),
+            None => "  it could not be measured".to_owned(),
         }],
         Event::Kept { commit, .. } => match commit {
             Some(commit) => vec![format!(

@@ -56,6 +56,7 @@ pub(super) fn all(page: &mut Markup, session: &Session, outcome: Option<&Outcome
             forest::noise(page, &run.noise, &caption);
         });
     }
+    experiments(page, session);
     without_result(page, session);
     conflicts(page, session);
     section(page, "Not measured", |page| {
@@ -231,8 +232,29 @@ fn failures(page: &mut Markup, session: &Session, run: &Run) {
     });
 }
 
+/// What experiments found.
+fn experiments(page: &mut Markup, session: &Session) {
+    let found = |run| Some((run, words::experiment(run)?));
+    let all: Vec<(&Run, String)> = session.runs.iter().filter_map(found).collect();
+    if all.is_empty() {
+        return;
+    }
+    section(page, "Experiments", |page| {
+        page.within("ul", &[], |page| {
+            for (run, found) in all {
+                let what = run.tried.as_ref().map_or("", |t| &t.optimization);
+                page.within("li", &[], |page| {
+                    page.leaf("strong", &[], what);
+                    page.text(&format!(": {found}. {}.", where_and_when(run)));
+                });
+            }
+        });
+    });
+}
+
 fn without_result(page: &mut Markup, session: &Session) {
-    let runs: Vec<&Run> = session.runs.iter().filter(|r| r.row.is_none()).collect();
+    let is_open = |r: &&Run| r.row.is_none() && words::experiment(r).is_none();
+    let runs: Vec<&Run> = session.runs.iter().filter(is_open).collect();
     if runs.is_empty() {
         return;
     }
@@ -244,6 +266,7 @@ fn without_result(page: &mut Markup, session: &Session) {
                     (None, RunKind::Baseline) => "iteration 0",
                     (None, RunKind::Iteration) => "a change",
                     (None, RunKind::Check) => "the sum of what was kept",
+                    (None, RunKind::Experiment) => "an experiment",
                 };
                 page.within("li", &[], |page| {
                     page.leaf("strong", &[], what);

@@ -257,6 +257,7 @@ impl Journal {
             proposed: self.version % 3 == 2,
             base: self.session().base,
             candidate: self.files(self.version),
+            environment: BTreeMap::new(),
             ignored: Vec::new(),
         };
         let run = self.begin(RunKind::Iteration, Some(tried));
