@@ -130,7 +130,7 @@ impl Journal {
             run,
             kind,
             iteration: match kind {
-                RunKind::Baseline | RunKind::Check => 0,
+                RunKind::Baseline | RunKind::Check | RunKind::Experiment => 0,
                 RunKind::Iteration => self.rows,
             },
             pid: 4711,
@@ -295,6 +295,47 @@ impl Journal {
                 }
             })
             .collect()
+    }
+
+    /// An experiment with these effects and failing tests.
+    pub(super) fn experiment(&mut self, name: &str, effects: &[Effect], failures: Vec<Failure>) {
+        let base = self.session().base;
+        let tried = Tried {
+            optimization: name.to_owned(),
+            origin: Origin::User,
+            proposed: false,
+            base: base.clone(),
+            candidate: base,
+            environment: BTreeMap::new(),
+            ignored: Vec::new(),
+        };
+        let run = self.begin(RunKind::Experiment, Some(tried));
+        let tests = failures.iter().map(|f| f.test.clone()).collect();
+        self.tested(run, Variant::Candidate, failures);
+        let measured = self.measured(effects);
+        self.add(Event::Measured {
+            run,
+            configurations: measured.clone(),
+            versions: BTreeMap::new(),
+        });
+        let mut candidate = Candidate {
+            correctness: Correctness::Passed,
+            configurations: measured.iter().map(Measured::judged).collect(),
+            sets: SetComparison {
+                common: measured.iter().map(|m| m.key.clone()).collect(),
+                changes: Vec::new(),
+                unmeasured: Vec::new(),
+            },
+            against_start: None,
+        };
+        let decision = decide(&candidate);
+        candidate.correctness = Correctness::Failed { tests };
+        self.add(Event::Found {
+            run,
+            candidate: Box::new(candidate),
+            decision: Box::new(decision),
+        });
+        self.end(run, RunEnd::Completed, None);
     }
 
     /// A change that passes its tests and is timed: what the rules say.

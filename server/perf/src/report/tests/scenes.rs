@@ -92,6 +92,14 @@ pub(super) fn same_code() -> Session {
     journal.session()
 }
 
+/// An experiment of which the tests say that its results are wrong.
+pub(super) fn experiment() -> Session {
+    let mut journal = Journal::new(times(), |_| {});
+    journal.baseline();
+    journal.experiment("without token order", &[(-0.12, 0.003); 3], vec![failure()]);
+    journal.session()
+}
+
 /// Faster in some, slower in others.
 pub(super) fn mixed() -> Session {
     let mut journal = Journal::new(times(), |_| {});

@@ -1,6 +1,6 @@
 //! The forms that are text.
 
-use crate::report::{applied, applied_in, markdown, pull_request, summary};
+use crate::report::{applied, applied_in, html, markdown, pull_request, summary};
 
 use super::scenes;
 
@@ -50,6 +50,24 @@ fn what_came_to_no_iteration_is_reported_by_its_run() {
     }
     assert_eq!(applied_in(&session, 0), None, "the baseline");
     assert_eq!(applied_in(&session, run + 1), None);
+}
+
+/// An experiment is told as one and changes nothing else of what is said.
+#[test]
+fn experiments_are_apart() {
+    let session = scenes::experiment();
+    let said = "without token order";
+    let found = "11.31 % faster, 1 test failed; never kept";
+    for shown in [markdown(&session), html(&session)] {
+        assert!(shown.contains("Experiments"), "{shown}");
+        assert!(shown.contains(said) && shown.contains(found), "{shown}");
+        assert!(!shown.contains("Runs without a result"), "{shown}");
+    }
+    let plain = scenes::baseline_only();
+    assert!(!markdown(&plain).contains("Experiments"));
+    assert_eq!(session.rows(), plain.rows());
+    assert_eq!(session.iterations(), 0);
+    assert!(!summary(&session).contains(said));
 }
 
 #[test]
