@@ -1,15 +1,15 @@
 //! What the compiler could not do for the kernel.
 
-use super::{How, Item, Subject};
+use super::{How, Item, Known, Subject};
 use crate::compiled::{CompiledFacts, Kind, Machine};
-use crate::playbook::Principle;
+use crate::playbook::{Effect, Principle};
 
 /// From which share of a thread's registers on there is hardly room for a second block.
 const MANY: u32 = 200;
 
 /// One item for each thing that the compiler gave up, and why.
-pub(super) fn items(subject: &Subject<'_>, facts: Option<&CompiledFacts>) -> Vec<Item> {
-    let Some((facts, machine)) = facts.and_then(|f| Some((f, f.machine()?))) else {
+pub(super) fn items(subject: &Subject<'_>, known: &Known<'_>) -> Vec<Item> {
+    let Some((facts, machine)) = known.compiled.and_then(|f| Some((f, f.machine()?))) else {
         return Vec::new();
     };
     let mut items = memory(subject, facts, machine);
@@ -20,7 +20,7 @@ pub(super) fn items(subject: &Subject<'_>, facts: Option<&CompiledFacts>) -> Vec
                 reasons.join(", "),
                 Principle::Async,
             ),
-            Kind::Fma { reasons } => (
+            Kind::Fma { reasons } if !known.offers(Effect::TensorCores) => (
                 "Tensor cores for the product that goes without".to_owned(),
                 reasons.join(", "),
                 Principle::Vectorization,

@@ -27,8 +27,8 @@ use crate::body::{Code, Device};
 use crate::classify::{Class, Classification, Known as Extents, classify};
 use crate::compiled::CompiledFacts;
 use crate::model::{Candidate, Kernel, Launch};
-use crate::playbook::{Action, Proof, own_uses};
-use crate::rules::{FileContext, Finding, KernelUses, Severity};
+use crate::playbook::{Action, Effect, Proof, own_uses};
+use crate::rules::{Claim, FileContext, Finding, KernelUses, Lowering, Severity};
 
 pub use item::{How, Item, Way};
 pub use markdown::markdown;
@@ -49,6 +49,15 @@ pub struct Known<'k> {
     pub tried: &'k [Tried],
     /// How the workspace uses it; without, what its own file does is all.
     pub uses: Option<KernelUses>,
+}
+
+impl Known<'_> {
+    /// Whether an action is offered that has this effect.
+    fn offers(&self, effect: Effect) -> bool {
+        self.actions
+            .iter()
+            .any(|(action, _)| action.effects.contains(&effect))
+    }
 }
 
 /// A change that was tried.
@@ -132,7 +141,7 @@ pub fn plan(file: &FileContext<'_>, kernel: &Kernel, known: &Known<'_>) -> Optio
         is_tuned: uses.searches + uses.remade > 0,
     };
     let all = helpers::with_helpers(&subject);
-    let mut items = compiled::items(&subject, known.compiled);
+    let mut items = compiled::items(&subject, known);
     items.extend(found(&subject, known));
     items.extend(offered::items(&subject, known));
     items.extend(all.iter().flat_map(code::items));
@@ -182,8 +191,21 @@ fn found(subject: &Subject<'_>, known: &Known<'_>) -> Vec<Item> {
     items
 }
 
-/// Whether an action of the playbook edits all that a finding's fix edits.
+/// Whether an action of the playbook edits all that a finding's fix edits, or brings the tensor cores that
+/// it misses.
 fn is_offered(finding: &Finding, known: &Known<'_>) -> bool {
+    let misses = |claim: &Claim| {
+        matches!(
+            claim,
+            Claim::AccessIs {
+                lowering: Lowering::Fma,
+                ..
+            }
+        )
+    };
+    if finding.claims.iter().any(misses) && known.offers(Effect::TensorCores) {
+        return true;
+    }
     let Some(fix) = finding.fixes.first() else {
         return false;
     };

@@ -20,6 +20,7 @@ fn planned(code: &str, tried: &[Tried]) -> (Plan, String) {
     let actions: Vec<_> = actions.into_iter().map(|action| (action, None)).collect();
     let known = Known {
         actions: &actions,
+        findings: &checked.findings,
         tried,
         ..Known::default()
     };
@@ -181,6 +182,15 @@ def attend(q, k, y, n, TILE: ct.Constant[int]):
     );
     let extent = plan.items.iter().find(|i| i.title == "Another `TILE`");
     assert_eq!(extent.expect("an extent").places.len(), 3, "{written}");
+}
+
+/// What a rule finds is an item, unless an action puts it right.
+#[test]
+fn findings_that_no_action_puts_right() {
+    let code = "@ct.kernel\ndef product(a, b, c, T: ct.Constant[int]):\n    x = ct.load(a, (0, 0), (T, T))\n    y = ct.load(b, (0, 0), (T, T))\n    acc = ct.zeros((T, T), dtype=ct.float32)\n    ct.store(c, (0, 0), ct.mma(x, y, acc))\n";
+    let titles = titles(code);
+    assert!(titles.iter().any(|t| t.starts_with("D:")), "{titles:?}");
+    assert!(!titles.iter().any(|t| t.contains("TP404")), "{titles:?}");
 }
 
 /// What a shell would take apart is quoted.

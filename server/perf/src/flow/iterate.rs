@@ -17,6 +17,7 @@ use crate::verdict::{Candidate, Correctness, Decision, Identity, decide, decide_
 
 use super::Loop;
 use super::baseline::{correctness_of, searches};
+use super::proposal::Proposal;
 use super::run::Running;
 
 /// Looks at a candidate: all that the plan has.
@@ -31,17 +32,6 @@ pub struct Change {
     pub origin: Origin,
     /// What it changes; none: what is on the disk now.
     pub proposal: Option<Proposal>,
-}
-
-/// A change that is not on the disk, of one file.
-#[derive(Debug, Clone)]
-pub struct Proposal {
-    /// The file, relative to the session's root.
-    pub path: PathBuf,
-    /// The text that it was made for.
-    pub before: String,
-    /// The text with it.
-    pub after: String,
 }
 
 /// What became of a change.
@@ -103,32 +93,6 @@ impl Loop<'_> {
             (_, Err(error)) => Err(error),
         };
         self.conclude(running, decided)
-    }
-
-    /// Refuses if there is a change on the disk: it would be tried together with a proposal.
-    ///
-    /// # Errors
-    /// [`Error::Untried`]; the files cannot be read.
-    pub fn expect_tried(&self) -> Result<(), Error> {
-        expect_same(&self.session.base, &self.keep_all(&self.on_disk()?)?)
-    }
-
-    /// The changeable files as a proposal makes them.
-    fn candidate(&self, proposal: &Proposal, standing: &[Stored]) -> Result<Vec<Stored>, Error> {
-        expect_same(&self.session.base, standing)?;
-        let mut candidate = self.get_all(standing)?;
-        let content = (candidate.iter_mut())
-            .find(|file| file.path == proposal.path)
-            .and_then(|file| file.content.as_mut())
-            .filter(|content| content.bytes == proposal.before.as_bytes());
-        let Some(content) = content else {
-            return Err(Error::State(format!(
-                "{} is not UTF-8 or has changed meanwhile: it was left alone",
-                proposal.path.display()
-            )));
-        };
-        content.bytes = proposal.after.clone().into_bytes();
-        self.keep_all(&candidate)
     }
 
     fn expect_ready(&self) -> Result<(), Error> {
@@ -299,17 +263,5 @@ impl Loop<'_> {
             }
         }
         Some(sum.exp())
-    }
-}
-
-/// Refuses if a file of `found` is not as in `base`.
-fn expect_same(base: &[Stored], found: &[Stored]) -> Result<(), Error> {
-    let differs = |file: &&Stored| !base.contains(file);
-    let files: Vec<PathBuf> = (found.iter().filter(differs))
-        .map(|file| file.path.clone())
-        .collect();
-    match files.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Untried { files }),
     }
 }

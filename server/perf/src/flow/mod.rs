@@ -12,6 +12,7 @@ mod finish;
 mod intent;
 mod iterate;
 mod measure;
+mod proposal;
 mod recover;
 mod resume;
 mod rounds;
@@ -38,7 +39,8 @@ use crate::workplace::Trees;
 
 pub use experiment::Experiment;
 pub use finish::How;
-pub use iterate::{Change, Outcome, Proposal};
+pub use iterate::{Change, Outcome};
+pub use proposal::Proposal;
 pub(crate) use setup::slug;
 pub use setup::{expect_committed, root_of, set_up};
 pub use stop::{ask_to_stop, forget_old_wish, stop_asked};
