@@ -146,6 +146,8 @@ fn each_optimization_is_offered_once_as_an_iteration_where_code_may_run() {
         (plans.len(), &command["title"]),
         (1, &json!("Write a plan for this kernel"))
     );
+    let below = actions(&mut client, &uri, 15, &["tileperf.plan"]);
+    assert!(below.is_empty(), "{below:?}");
     let params = json!({"command": command["command"], "arguments": command["arguments"]});
     let answer = client.ask("workspace/executeCommand", params);
     let path = "sandbox/tileperf/plan-share.md";

@@ -191,6 +191,15 @@ fn findings_that_no_action_puts_right() {
     let titles = titles(code);
     assert!(titles.iter().any(|t| t.starts_with("D:")), "{titles:?}");
     assert!(!titles.iter().any(|t| t.contains("TP404")), "{titles:?}");
+    let code = "@ct.kernel\ndef head(x, y, n: int, T: ct.Constant[int]):\n    mask = ct.arange(T, dtype=ct.int32) < n\n    tile = ct.astype(ct.load(x, (0,), (T,)), ct.float32)\n    ct.store(y, (0,), tile * mask)\n";
+    let (plan, written) = planned(code, &[]);
+    let item = plan.items.iter().find(|i| i.title.ends_with("(TP217)"));
+    let item = item.unwrap_or_else(|| panic!("{written}"));
+    assert!(
+        matches!(&item.how, How::Edit(how) if !how.is_empty()),
+        "{item:?}"
+    );
+    assert_eq!(item.places.len(), 1, "{item:?}");
 }
 
 /// What a shell would take apart is quoted.

@@ -55,7 +55,8 @@ pub(super) fn within(
         });
         out.extend(first.map(|offered| experiment(uri, &kernel, &offered.action)));
     }
-    if plans {
+    // Elsewhere in a kernel every place would have a lamp.
+    if plans && at.start <= kernel.name_span.end {
         let title = "Write a plan for this kernel".to_owned();
         let argument = json!({"uri": uri, "kernel": kernel.kernel});
         out.push(command(title, PLANNING, PLAN, argument));
