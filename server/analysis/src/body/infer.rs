@@ -15,6 +15,8 @@ pub(super) struct Infer<'a> {
     pub(super) module: &'a ModuleEnv,
     pub(super) body: Body,
     pub(super) locals: Locals,
+    /// Names that were read where no local of that name was known, in the order of the walk.
+    pub(super) missed: Vec<SmolStr>,
     pub(super) params: FxHashSet<SmolStr>,
 }
 
@@ -31,6 +33,7 @@ pub(super) fn infer(
             ..Body::default()
         },
         locals: Locals::default(),
+        missed: Vec::new(),
         params: def.params.iter().map(|p| p.name.name.clone()).collect(),
     };
     infer.body.arrays = infer.arrays(def);
@@ -208,6 +211,7 @@ impl Infer<'_> {
         if let Some(ty) = self.locals.get(name) {
             return ty.clone();
         }
+        self.missed.push(name.clone());
         if self.body.outer.contains(name) {
             return Ty::Const(Const::Name(name.clone()));
         }

@@ -1,4 +1,5 @@
-//! What statements bind names to: branches are joined, loop bodies walked twice.
+//! What statements bind names to: branches are joined, loop bodies walked until nothing changes, twice
+//! at most.
 
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
@@ -96,13 +97,21 @@ impl Infer<'_> {
         }
     }
 
-    /// A loop's body, once to learn what it changes and once with that known.
+    /// A loop's body, once to learn what it changes and, if it reads something of that, once with that
+    /// known. Most bodies read nothing that they change to another type: in nested loops, each of which
+    /// would double the work, that tells.
     fn twice(&mut self, mut body: impl FnMut(&mut Self)) {
         for _ in 0..2 {
             let before = self.locals.clone();
+            let missed = self.missed.len();
             body(self);
-            let ended = std::mem::take(&mut self.locals);
-            self.locals = joined(Some(before), ended);
+            let ended = std::mem::replace(&mut self.locals, before);
+            let changed = join_into(&mut self.locals, ended);
+            let read_before_bound =
+                (self.missed[missed..].iter()).any(|name| self.locals.contains_key(name));
+            if !changed && !read_before_bound {
+                return;
+            }
         }
     }
 
@@ -171,12 +180,23 @@ fn joined(first: Option<Locals>, second: Locals) -> Locals {
     let Some(mut first) = first else {
         return second;
     };
+    join_into(&mut first, second);
+    first
+}
+
+/// Adds what names are on another way. Whether one that was known is something else now.
+fn join_into(first: &mut Locals, second: Locals) -> bool {
+    let mut changed = false;
     for (name, ty) in second {
         match first.get_mut(&name) {
-            Some(known) if *known != ty => *known = known.join(&ty),
+            Some(known) if *known != ty => {
+                let both = known.join(&ty);
+                changed |= *known != both;
+                *known = both;
+            }
             Some(_) => {}
             None => drop(first.insert(name, ty)),
         }
     }
-    first
+    changed
 }

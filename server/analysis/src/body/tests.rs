@@ -61,6 +61,17 @@ fn loads_are_tiles_of_the_array() {
 }
 
 #[test]
+fn a_loop_knows_what_it_changes() {
+    let found = types(
+        "@ct.kernel\ndef k(x):\n    a = ct.zeros((8,), dtype=ct.float32)\n    d = ct.zeros((8,), dtype=ct.float32)\n    for i in range(4):\n        for j in range(4):\n            b = a\n            c = p\n            e = d + 1.0\n            d = e\n        a = ct.astype(a, ct.float16)\n        p = ct.load(x, (i,), (8,))\n    return b, c, e\n",
+    );
+    // The next round of the outer loop reads what this one has made of it.
+    assert_eq!(tile(&found[0]).dtype, Dtype::Unknown);
+    assert_eq!(found[1], Ty::Unknown);
+    assert_eq!(tile(&found[2]).dtype, Dtype::F32);
+}
+
+#[test]
 fn branches_and_loops_join() {
     let found = types(
         "@ct.kernel\ndef k(x, F: ct.Constant[bool]):\n    acc = ct.zeros((8,), dtype=ct.float32)\n    if F:\n        a = ct.load(x, (0,), (8,))\n        d = ct.float32\n    else:\n        a = ct.full((8,), 0, ct.float16)\n        d = ct.float16\n    for i in range(4):\n        acc = acc + a\n    return acc, a, d, i\n",
