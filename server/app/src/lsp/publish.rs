@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tileperf_engine::{DocId, Engine};
+use tileperf_syntax::Text;
 use tokio::runtime::Handle;
 use tower_lsp::ls_types::{PublishDiagnosticsParams, Uri};
 
@@ -21,10 +22,21 @@ use super::idle;
 use super::panics::reason;
 use super::transport::Outbox;
 
-/// The documents whose diagnostics are due, with the names under which the client knows them.
+/// A document whose diagnostics are due.
+#[derive(Debug)]
+struct Due {
+    /// The name under which the client knows it.
+    uri: Uri,
+    convert: Converter,
+    /// Nothing is new but its text, which may be answered already: it is read as it is when its turn
+    /// comes.
+    typed: bool,
+}
+
+/// The documents whose diagnostics are due.
 #[derive(Debug)]
 pub(super) struct Publisher {
-    due: Mutex<HashMap<DocId, (Uri, Converter)>>,
+    due: Mutex<HashMap<DocId, Due>>,
     /// Files of which something was said while they were not open.
     told: Mutex<HashSet<DocId>>,
     wake: SyncSender<()>,
@@ -48,6 +60,7 @@ impl Publisher {
             engine,
             outbox,
             runtime: Handle::current(),
+            answered: HashMap::new(),
         };
         std::thread::Builder::new()
             .name("lsp-publish".into())
@@ -55,12 +68,28 @@ impl Publisher {
         Ok(publisher)
     }
 
-    /// Notes that a document was opened, changed or closed, or that something else was found in it.
+    /// Notes that a document was opened or closed, or that something else was found in it.
     pub(super) fn mark(&self, id: DocId, uri: Uri, convert: Converter) {
-        self.due
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id, (uri, convert));
+        self.note(id, uri, convert, false);
+    }
+
+    /// Notes that a document's text was changed.
+    pub(super) fn typed(&self, id: DocId, uri: Uri, convert: Converter) {
+        self.note(id, uri, convert, true);
+    }
+
+    fn note(&self, id: DocId, uri: Uri, convert: Converter, typed: bool) {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let typed = typed && due.get(&id).is_none_or(|known| known.typed);
+        due.insert(
+            id,
+            Due {
+                uri,
+                convert,
+                typed,
+            },
+        );
+        drop(due);
         // One that is waiting to be heard is enough.
         let _ = self.wake.try_send(());
     }
@@ -71,7 +100,7 @@ impl Publisher {
     }
 
     /// The documents to answer next: all that are open, else one that is not.
-    fn next(&self, engine: &Engine) -> Vec<(DocId, (Uri, Converter))> {
+    fn next(&self, engine: &Engine) -> Vec<(DocId, Due)> {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let open: Vec<_> = (due.extract_if(|id, _| engine.text(id).is_some())).collect();
         if !open.is_empty() {
@@ -90,27 +119,41 @@ struct Answers {
     engine: Engine,
     outbox: Outbox,
     runtime: Handle,
+    /// The text of each open document that was answered last, with its version.
+    answered: HashMap<DocId, (i32, Text)>,
 }
 
 impl Answers {
-    fn give(self, woken: &Receiver<()>) {
+    fn give(mut self, woken: &Receiver<()>) {
         while woken.recv().is_ok() {
             while let Some(publisher) = self.publisher.upgrade() {
                 let due = publisher.next(&self.engine);
                 if due.is_empty() {
                     break;
                 }
-                for (id, (uri, convert)) in due {
-                    self.publish(&publisher, &id, uri, &convert);
-                    self.check_links(publisher.clone(), id, convert);
+                for (id, due) in due {
+                    if due.typed && self.is_answered(&id) {
+                        continue;
+                    }
+                    self.publish(&publisher, &id, due.uri, &due.convert);
+                    self.check_links(publisher.clone(), id, due.convert);
                 }
             }
         }
     }
 
+    fn is_answered(&self, id: &DocId) -> bool {
+        match (self.answered.get(id), self.engine.text(id)) {
+            (Some((version, text)), Some((now, new))) => {
+                *version == now && text.as_str() == new.as_str()
+            }
+            _ => false,
+        }
+    }
+
     /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
     /// not open have no version.
-    fn publish(&self, publisher: &Publisher, id: &DocId, uri: Uri, convert: &Converter) {
+    fn publish(&mut self, publisher: &Publisher, id: &DocId, uri: Uri, convert: &Converter) {
         let open = self.engine.text(id).map(|(version, _)| version);
         let mut params = PublishDiagnosticsParams::new(uri, Vec::new(), open);
         if self.engine.is_awake() {
@@ -128,6 +171,10 @@ impl Answers {
                 (told.unwrap_or_else(PoisonError::into_inner)).insert(id.clone());
             }
         }
+        match self.engine.text(id) {
+            Some(now) if Some(now.0) == params.version => self.answered.insert(id.clone(), now),
+            _ => self.answered.remove(id),
+        };
         self.outbox.publish(params);
     }
 

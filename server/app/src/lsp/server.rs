@@ -83,15 +83,24 @@ impl Server {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a document was opened, changed or closed, for a client that diagnostics are
-    /// pushed to.
+    /// Notes that a document was opened or closed, for a client that diagnostics are pushed to.
     pub(super) fn diagnostics_due(&self, id: DocId, uri: Uri) {
-        let pushed = self
-            .session()
-            .is_some_and(|session| !session.pulls_diagnostics);
-        if let (true, Some(convert)) = (pushed, self.converter()) {
+        if let Some(convert) = self.pushes() {
             self.publisher.mark(id, uri, convert);
         }
+    }
+
+    /// Notes that a document was changed, for a client that diagnostics are pushed to.
+    pub(super) fn typed(&self, id: DocId, uri: Uri) {
+        if let Some(convert) = self.pushes() {
+            self.publisher.typed(id, uri, convert);
+        }
+    }
+
+    /// Converts places for a client that diagnostics are pushed to.
+    fn pushes(&self) -> Option<Converter> {
+        let session = self.session()?;
+        (!session.pulls_diagnostics).then(|| self.converter())?
     }
 
     /// Shows what is wrong in the settings.

@@ -19,5 +19,5 @@ pub(in crate::lsp) fn handle(server: &Server, params: DidChangeTextDocumentParam
         tracing::warn!("a change to {}: {error}", document.uri.as_str());
         return;
     }
-    server.diagnostics_due(id, document.uri);
+    server.typed(id, document.uri);
 }
