@@ -1,5 +1,6 @@
 //! `tileperf actions`, `apply` and `explain`.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -25,6 +26,14 @@ pub(crate) fn rows(output: &Output) -> Vec<Value> {
     let text = text(&output.stdout);
     let rows = text.lines().map(serde_json::from_str);
     rows.collect::<Result<_, _>>().expect("JSON lines")
+}
+
+/// The rows of a path's actions, each tried on the compiler for sm_90.
+pub(crate) fn compiled(project: &Project, python: &Path, path: &str) -> Vec<Value> {
+    let setting = format!("python.path={}", python.display());
+    let mut args = vec!["actions", path, "--compile", "--trust", "--arch", "sm_90"];
+    args.extend(["--format", "json", "--config", &setting]);
+    rows(&tileperf(project, &args))
 }
 
 /// Kernel, optimization and variant of each row.
@@ -201,23 +210,7 @@ fn optimizations_are_explained() {
 fn the_compiler_tells_what_an_action_changes() {
     let Some(python) = python() else { return };
     let project = project();
-    let setting = format!("python.path={}", python.display());
-    let output = tileperf(
-        &project,
-        &[
-            "actions",
-            "pkg",
-            "--compile",
-            "--trust",
-            "--arch",
-            "sm_90",
-            "--format",
-            "json",
-            "--config",
-            &setting,
-        ],
-    );
-    let rows = rows(&output);
+    let rows = compiled(&project, &python, "pkg");
     let proof = |name: &str| {
         let at = names(&rows).iter().position(|n| n == name);
         &rows[at.expect("it is listed")]["proof"]

@@ -2,7 +2,7 @@
 
 use tileperf_tests::project::Project;
 
-use super::command::{rows, text, tileperf};
+use super::command::{compiled, text, tileperf};
 use super::python;
 
 /// The sum of two vectors of whole tiles, and squares of columns from an offset in groups of 64.
@@ -47,23 +47,7 @@ fn what_the_launch_says_the_compiler_makes_use_of() {
     let Some(python) = python() else { return };
     let project = Project::empty();
     project.write("kernels.py", LAUNCHED);
-    let setting = format!("python.path={}", python.display());
-    let output = tileperf(
-        &project,
-        &[
-            "actions",
-            "kernels.py",
-            "--compile",
-            "--trust",
-            "--arch",
-            "sm_90",
-            "--format",
-            "json",
-            "--config",
-            &setting,
-        ],
-    );
-    let rows = rows(&output);
+    let rows = compiled(&project, &python, "kernels.py");
     let proof = |kernel: &str, id: &str| {
         let row = rows.iter().find(|r| r["kernel"] == kernel && r["id"] == id);
         let row = row.unwrap_or_else(|| panic!("no {id} for {kernel} in {rows:#?}"));

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use tileperf_analysis::rules::{Finding, RULES, Rule, Severity};
 use tileperf_engine::{CheckedFile, DocId, Engine, FailureAt, rule_url};
+use tileperf_syntax::Text;
 use tower_lsp::ls_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
     Location, NumberOrString, Uri,
@@ -12,10 +13,11 @@ use tower_lsp::ls_types::{
 
 use super::convert::Converter;
 
-/// What is wrong in a document, and the version that was looked at.
+/// What is wrong in a document.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) version: Option<i32>,
+    /// The text that was looked at and its version, of an open document.
+    pub(super) of: Option<(i32, Text)>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -23,7 +25,7 @@ pub(super) struct Found {
 pub(super) fn of(engine: &Engine, convert: &Converter, doc: &DocId) -> Found {
     let failures = engine.failures(doc);
     let mut found = Found {
-        version: None,
+        of: None,
         diagnostics: failures.iter().map(|at| failure(convert, at)).collect(),
     };
     let checked = match engine.findings(doc) {
@@ -31,7 +33,9 @@ pub(super) fn of(engine: &Engine, convert: &Converter, doc: &DocId) -> Found {
         checked => checked,
     };
     if let Some(checked) = checked {
-        found.version = checked.version;
+        found.of = checked
+            .version
+            .map(|version| (version, checked.text.clone()));
         if engine.settings().surfaces.diagnostics {
             let uri = convert.uri(doc);
             let each = |f: &Arc<Finding>| finding(convert, uri.as_ref(), &checked, f);

@@ -154,27 +154,29 @@ impl Answers {
     /// Publishes a document's diagnostics with the version that was analysed. Those of a document that is
     /// not open have no version.
     fn publish(&mut self, publisher: &Publisher, id: &DocId, uri: Uri, convert: &Converter) {
-        let open = self.engine.text(id).map(|(version, _)| version);
-        let mut params = PublishDiagnosticsParams::new(uri, Vec::new(), open);
+        let mut of = self.engine.text(id);
+        let mut diagnostics = Vec::new();
         if self.engine.is_awake() {
             // The analysis is what diagnostics come from; lenses and hints find it done.
             let look = AssertUnwindSafe(|| diagnostics::of(&self.engine, convert, id));
             match catch_unwind(look) {
                 Ok(found) => {
-                    params.version = found.version.or(open);
-                    params.diagnostics = found.diagnostics;
+                    of = found.of.or(of);
+                    diagnostics = found.diagnostics;
                 }
                 Err(panic) => tracing::error!("diagnostics: {}", reason(&*panic)),
             }
-            if params.version.is_none() && !params.diagnostics.is_empty() {
+            if of.is_none() && !diagnostics.is_empty() {
                 let told = publisher.told.lock();
                 (told.unwrap_or_else(PoisonError::into_inner)).insert(id.clone());
             }
         }
-        match self.engine.text(id) {
-            Some(now) if Some(now.0) == params.version => self.answered.insert(id.clone(), now),
-            _ => self.answered.remove(id),
+        let version = of.as_ref().map(|(version, _)| *version);
+        match of {
+            Some(of) => self.answered.insert(id.clone(), of),
+            None => self.answered.remove(id),
         };
+        let params = PublishDiagnosticsParams::new(uri, diagnostics, version);
         self.outbox.publish(params);
     }
 

@@ -106,15 +106,13 @@ impl Outbox {
 
     /// Queues a response at once, or hands it back when the queue is full.
     pub(super) fn try_answer(&self, response: Response) -> Result<(), Response> {
-        self.sink.queued.fetch_add(1, Ordering::AcqRel);
-        let refused = match self.queue.try_send(Outgoing::Answer(response)) {
-            Ok(()) => return Ok(()),
-            Err(refused) => refused,
-        };
-        self.sink.queued.fetch_sub(1, Ordering::AcqRel);
-        match refused {
-            mpsc::error::TrySendError::Full(Outgoing::Answer(response)) => Err(response),
-            _ => Ok(()),
+        match self.queue.try_reserve() {
+            Ok(room) => {
+                self.put(room, Outgoing::Answer(response));
+                Ok(())
+            }
+            Err(mpsc::error::TrySendError::Full(())) => Err(response),
+            Err(mpsc::error::TrySendError::Closed(())) => Ok(()),
         }
     }
 
@@ -124,10 +122,15 @@ impl Outbox {
     }
 
     async fn queue(&self, message: Outgoing) {
-        self.sink.queued.fetch_add(1, Ordering::AcqRel);
-        if self.queue.send(message).await.is_err() {
-            self.sink.queued.fetch_sub(1, Ordering::AcqRel);
+        if let Ok(room) = self.queue.reserve().await {
+            self.put(room, message);
         }
+    }
+
+    /// Counts a message before anybody can have written it.
+    fn put(&self, room: mpsc::Permit<'_, Outgoing>, message: Outgoing) {
+        self.sink.queued.fetch_add(1, Ordering::AcqRel);
+        room.send(message);
     }
 
     /// Sends a document's diagnostics, from a thread that may block.
