@@ -490,7 +490,8 @@ impl Client {
             (Some(method), None) => self.notifications.push_back((method.to_owned(), params)),
             (Some(method), Some(id)) => {
                 let (method, id) = (method.to_owned(), id.clone());
-                if self.options.answers {
+                // What it asked on its last breath, nobody hears the answer to.
+                if self.options.answers && !self.ended {
                     let items = params["items"]
                         .as_array()
                         .map(|items| vec![Value::Null; items.len()]);
