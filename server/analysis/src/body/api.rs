@@ -22,8 +22,25 @@ impl ModuleEnv {
                 _ => {}
             }
         }
+        if !self.may_be_api(expr) {
+            return None;
+        }
         let path = self.path(expr)?;
         api_name(&path)
+    }
+
+    /// Whether a path can lead to cuTile at all: most of device code is `x.shape[0]` and `range(n)`, for
+    /// which no path need be spelt out.
+    fn may_be_api(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(root) => {
+                matches!(root.as_str(), "ct" | "cuda")
+                    || self.imports.contains_key(root)
+                    || self.constants.contains_key(root)
+            }
+            ExprKind::Attribute { value, attr } => attr.name == "ct" || self.may_be_api(value),
+            _ => false,
+        }
     }
 
     /// The absolute dotted path that a name or attribute chain means, through imports and

@@ -1,5 +1,7 @@
 //! What calls in device code give.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind};
@@ -102,7 +104,7 @@ impl Infer<'_> {
                     SourceKind::Gather
                 };
                 let shape = match self.typed(args, 1, "indices") {
-                    Ty::Tile(tile) => tile.shape,
+                    Ty::Tile(tile) => tile.shape.clone(),
                     Ty::Tuple(parts) => parts
                         .iter()
                         .filter_map(|p| match p {
@@ -163,7 +165,7 @@ impl Infer<'_> {
             "where" => {
                 let (a, b) = (self.typed(args, 1, "x"), self.typed(args, 2, "y"));
                 let mut tile = match operators::binary("+", &a, &b) {
-                    Ty::Tile(tile) => *tile,
+                    Ty::Tile(tile) => Arc::unwrap_or_clone(tile),
                     _ => Tile::default(),
                 };
                 if let (Some(Ty::Tile(mask)), None) = (types.first(), &tile.shape) {

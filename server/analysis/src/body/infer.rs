@@ -1,20 +1,19 @@
 //! The walk that types a function: statements in order, branches joined, loops twice.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Clause, Expr, ExprKind, FunctionDef};
 
+use super::locals::{Locals, Slots};
 use super::module::{Literal, ModuleEnv};
 use super::{Body, Const, Dtype, Ty, operators, walk};
-
-/// Types of local names.
-pub(super) type Locals = FxHashMap<SmolStr, Ty>;
 
 /// The state of the walk.
 pub(super) struct Infer<'a> {
     pub(super) module: &'a ModuleEnv,
     pub(super) body: Body,
     pub(super) locals: Locals,
+    pub(super) slots: Slots,
     /// Names that were read where no local of that name was known, in the order of the walk.
     pub(super) missed: Vec<SmolStr>,
     pub(super) params: FxHashSet<SmolStr>,
@@ -26,13 +25,17 @@ pub(super) fn infer(
     constants: &FxHashSet<SmolStr>,
     module: &ModuleEnv,
 ) -> Body {
+    // An expression for every few characters: room for all at once.
+    let room = def.def_span.len() / 10;
     let mut infer = Infer {
         module,
         body: Body {
+            types: FxHashMap::with_capacity_and_hasher(room, FxBuildHasher),
             outer,
             ..Body::default()
         },
         locals: Locals::default(),
+        slots: Slots::default(),
         missed: Vec::new(),
         params: def.params.iter().map(|p| p.name.name.clone()).collect(),
     };
@@ -51,9 +54,11 @@ pub(super) fn infer(
         } else {
             Ty::Unknown
         };
-        infer.locals.insert(name.clone(), ty);
+        infer.set(name, ty);
     }
     infer.block(&def.body);
+    let types = infer.body.types.values();
+    infer.body.is_tf32_known = types.into_iter().any(|ty| *ty == Ty::Dtype(Dtype::Tf32));
     infer.body
 }
 
@@ -90,6 +95,11 @@ impl Infer<'_> {
             _ => {}
         });
         found
+    }
+
+    /// Binds a local name.
+    pub(super) fn set(&mut self, name: &SmolStr, ty: Ty) {
+        self.locals.insert(&mut self.slots, name, ty);
     }
 
     /// Types an expression and all its parts.
@@ -156,7 +166,7 @@ impl Infer<'_> {
             }
             ExprKind::Named { target, value } => {
                 let ty = self.expr(value);
-                self.locals.insert(target.name.clone(), ty.clone());
+                self.set(&target.name, ty.clone());
                 ty
             }
             ExprKind::Comprehension {
@@ -200,15 +210,15 @@ impl Infer<'_> {
                 continue;
             };
             match (self.expr(inner), &mut parts) {
-                (Ty::Tuple(more), Some(parts)) => parts.extend(more),
+                (Ty::Tuple(more), Some(parts)) => parts.extend(more.iter().cloned()),
                 _ => parts = None,
             }
         }
-        parts.map_or(Ty::Unknown, Ty::Tuple)
+        parts.map_or(Ty::Unknown, |parts| Ty::Tuple(parts.into()))
     }
 
     fn name(&mut self, name: &SmolStr, expr: &Expr) -> Ty {
-        if let Some(ty) = self.locals.get(name) {
+        if let Some(ty) = self.locals.get(&self.slots, name) {
             return ty.clone();
         }
         self.missed.push(name.clone());

@@ -8,6 +8,7 @@
 mod api;
 mod calls;
 mod infer;
+mod locals;
 mod module;
 mod operators;
 mod shape;
@@ -33,6 +34,10 @@ pub use walk::{Place, values, walk};
 #[derive(Debug, Default)]
 pub struct Body {
     types: FxHashMap<Span, Ty>,
+    /// Every binding of a name: where the value stands, of a plain assignment.
+    bindings: Vec<(SmolStr, Option<Span>)>,
+    /// It looks at dtypes itself: it knows tfloat32.
+    pub is_tf32_known: bool,
     /// Where the values of names stand that have one only.
     only: FxHashMap<SmolStr, Span>,
     /// Parameters that are used as arrays.
@@ -71,7 +76,8 @@ impl Body {
             });
         }
         let mut body = infer::infer(def, outer, constants, module);
-        body.only = walk::only_values(def);
+        body.bindings = walk::all_bindings(def);
+        body.only = walk::only_values(def, &body.bindings);
         body
     }
 
@@ -226,6 +232,18 @@ impl<'a> Device<'a> {
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&'a tileperf_syntax::ast::Param> {
         self.def.params.iter().find(|p| p.name.name == name)
+    }
+
+    /// Whether its statements bind a name, parameters left out.
+    pub fn binds(&self, name: &str) -> bool {
+        self.body.bindings.iter().any(|(bound, _)| bound == name)
+    }
+
+    /// What its statements bind a name to, as [`values`] says it.
+    pub fn values(&self, name: &str) -> Vec<Option<&'a Expr>> {
+        let of_name = self.body.bindings.iter().filter(|(bound, _)| bound == name);
+        let value = |span: &Option<Span>| walk::value_at(&self.def.body, (*span)?);
+        of_name.map(|(_, span)| value(span)).collect()
     }
 
     /// What a local name stands for if it is assigned once and never changed, else the expression

@@ -45,7 +45,7 @@ pub(super) fn binary(op: &str, left: &Ty, right: &Ty) -> Ty {
             Ty::Scalar { block: true }
         }
         (Ty::Tuple(a), Ty::Tuple(b)) if op == "+" => {
-            Ty::Tuple(a.iter().chain(b).cloned().collect())
+            Ty::Tuple(a.iter().chain(b.iter()).cloned().collect())
         }
         _ => Ty::Unknown,
     }

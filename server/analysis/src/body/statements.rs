@@ -3,7 +3,8 @@
 
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 
-use super::infer::{Infer, Locals};
+use super::infer::Infer;
+use super::locals::Locals;
 use super::{Const, Ty, operators};
 
 impl Infer<'_> {
@@ -83,7 +84,7 @@ impl Infer<'_> {
                 self.block(body);
             }
             StmtKind::FunctionDef(def) => {
-                self.locals.insert(def.name.name.clone(), Ty::Unknown);
+                self.set(&def.name.name, Ty::Unknown);
             }
             StmtKind::ClassDef(_) => {}
             _ => {
@@ -106,9 +107,9 @@ impl Infer<'_> {
             let missed = self.missed.len();
             body(self);
             let ended = std::mem::replace(&mut self.locals, before);
-            let changed = join_into(&mut self.locals, ended);
-            let read_before_bound =
-                (self.missed[missed..].iter()).any(|name| self.locals.contains_key(name));
+            let changed = self.locals.join(ended);
+            let read_before_bound = (self.missed[missed..].iter())
+                .any(|name| self.locals.get(&self.slots, name).is_some());
             if !changed && !read_before_bound {
                 return;
             }
@@ -143,7 +144,7 @@ impl Infer<'_> {
     pub(super) fn bind(&mut self, target: &Expr, ty: &Ty) {
         match &target.kind {
             ExprKind::Name(name) => {
-                self.locals.insert(name.clone(), ty.clone());
+                self.set(name, ty.clone());
                 self.record(target, ty.clone());
             }
             ExprKind::Tuple(items) | ExprKind::List(items) => {
@@ -175,28 +176,11 @@ fn leaves(body: &[Stmt]) -> bool {
     })
 }
 
-/// Names of both ways; of a name that only one of them binds, what that one says.
+/// Names of both ways, if there are two.
 fn joined(first: Option<Locals>, second: Locals) -> Locals {
     let Some(mut first) = first else {
         return second;
     };
-    join_into(&mut first, second);
+    first.join(second);
     first
-}
-
-/// Adds what names are on another way. Whether one that was known is something else now.
-fn join_into(first: &mut Locals, second: Locals) -> bool {
-    let mut changed = false;
-    for (name, ty) in second {
-        match first.get_mut(&name) {
-            Some(known) if *known != ty => {
-                let both = known.join(&ty);
-                changed |= *known != both;
-                *known = both;
-            }
-            Some(_) => {}
-            None => drop(first.insert(name, ty)),
-        }
-    }
-    changed
 }

@@ -1,16 +1,18 @@
 //! The kinds of thing that an expression of device code can be.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use tileperf_syntax::Span;
 
-/// What an expression is.
+/// What an expression is. Cheap to clone: a walk keeps what every name is at every branch.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Ty {
     /// Nobody knows.
     #[default]
     Unknown,
     /// A tile.
-    Tile(Box<Tile>),
+    Tile(Arc<Tile>),
     /// An array parameter, by its name.
     Array(SmolStr),
     /// A number known only when the kernel runs. `block`: made from block indices or loop counters.
@@ -21,7 +23,7 @@ pub enum Ty {
     /// Known when the kernel is compiled.
     Const(Const),
     /// A tuple or list.
-    Tuple(Vec<Ty>),
+    Tuple(Arc<[Ty]>),
     /// A dtype.
     Dtype(Dtype),
     /// Something of `cuda.tile` that is no call's result: `PaddingMode.ZERO`.
@@ -45,7 +47,7 @@ pub enum Const {
 }
 
 /// A tile.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tile {
     /// Of its elements.
     pub dtype: Dtype,
@@ -62,7 +64,7 @@ pub struct Tile {
 }
 
 /// The extent of a tile along one axis.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extent {
     /// A number.
     Int(i64),
@@ -73,7 +75,7 @@ pub enum Extent {
 }
 
 /// A read of memory.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
     /// Which call.
     pub span: Span,
@@ -95,7 +97,7 @@ pub enum SourceKind {
 }
 
 /// A dtype, as far as it is known.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // cuTile's own names.
 pub enum Dtype {
     #[default]
@@ -171,7 +173,7 @@ impl Dtype {
 impl Tile {
     /// A tile as a type.
     pub fn ty(self) -> Ty {
-        Ty::Tile(Box::new(self))
+        Ty::Tile(Arc::new(self))
     }
 
     /// Both, element by element.
@@ -259,7 +261,7 @@ impl Ty {
             }
             (Ty::Const(_), Ty::Const(_)) => Ty::Const(Const::Other),
             (Ty::Tuple(a), Ty::Tuple(b)) if a.len() == b.len() => {
-                Ty::Tuple(a.iter().zip(b).map(|(a, b)| a.join(b)).collect())
+                Ty::Tuple(a.iter().zip(b.iter()).map(|(a, b)| a.join(b)).collect())
             }
             _ => Ty::Unknown,
         }

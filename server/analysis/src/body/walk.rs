@@ -160,17 +160,30 @@ fn bound_by<'a>(target: &'a Expr, visit: &mut dyn FnMut(&'a SmolStr)) {
     }
 }
 
+/// Every name that a function binds, parameters left out, with the place of the value where it is a
+/// plain assignment, in source order.
+pub(super) fn all_bindings(def: &FunctionDef) -> Vec<(SmolStr, Option<Span>)> {
+    let mut all = Vec::new();
+    each_binding(&def.body, &mut |name, value| {
+        all.push((name.clone(), value.map(|v| v.span)))
+    });
+    all
+}
+
 /// Where the values of names stand that a function gives one value only, by plain assignment.
-pub(super) fn only_values(def: &FunctionDef) -> FxHashMap<SmolStr, Span> {
+pub(super) fn only_values(
+    def: &FunctionDef,
+    bindings: &[(SmolStr, Option<Span>)],
+) -> FxHashMap<SmolStr, Span> {
     let mut values: FxHashMap<&SmolStr, Option<Span>> = FxHashMap::default();
     for param in &def.params {
         // What was passed is a value of its own.
         values.insert(&param.name.name, None);
     }
-    each_binding(&def.body, &mut |name, value| {
-        let value = value.map(|v| v.span).filter(|_| !values.contains_key(name));
+    for (name, value) in bindings {
+        let value = value.filter(|_| !values.contains_key(name));
         values.insert(name, value);
-    });
+    }
     (values.into_iter())
         .filter_map(|(name, value)| Some((name.clone(), value?)))
         .collect()

@@ -8,29 +8,31 @@ use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 
 /// The fingerprint of a function: parameters, decorators and body, docstrings left out.
 pub(crate) fn of(def: &FunctionDef) -> u64 {
-    let mut hasher = Stable(Sha256::new());
+    let mut hasher = Stable::default();
     function(def, &mut hasher);
     hasher.finish()
 }
 
 /// The fingerprint of several parts in order.
 pub(crate) fn join(parts: &[u64]) -> u64 {
-    let mut hasher = Stable(Sha256::new());
+    let mut hasher = Stable::default();
     parts.hash(&mut hasher);
     hasher.finish()
 }
 
 /// The standard library's hasher may change between Rust releases; a fingerprint is written to
-/// journals and must not.
-struct Stable(Sha256);
+/// journals and must not. What is written is gathered first: it comes in thousands of small pieces, and
+/// every keystroke asks.
+#[derive(Default)]
+struct Stable(Vec<u8>);
 
 impl Hasher for Stable {
     fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        self.0.extend_from_slice(bytes);
     }
 
     fn finish(&self) -> u64 {
-        let digest = self.0.clone().finalize();
+        let digest = Sha256::digest(&self.0);
         let mut first = [0; 8];
         first.copy_from_slice(&digest[..8]);
         u64::from_le_bytes(first)

@@ -30,6 +30,8 @@ pub struct RuleCache {
     names: Names,
     /// By the address of the item's facts, which are held so that no others can take it.
     items: FxHashMap<usize, Kept>,
+    /// What was found in items that are no more, until somebody has time to free it.
+    gone: FxHashMap<usize, Kept>,
 }
 
 /// What was found in an item, and where its findings were placed last.
@@ -92,7 +94,7 @@ pub fn check(
         }
         next.insert(key, known);
     }
-    cache.items = next;
+    cache.gone = std::mem::replace(&mut cache.items, next);
     let context = FileContext {
         file,
         text,
@@ -287,6 +289,11 @@ impl Checked {
 }
 
 impl RuleCache {
+    /// Frees what is no longer of use: better done when nobody waits.
+    pub fn tidy(&mut self) {
+        self.gone = FxHashMap::default();
+    }
+
     /// The file's names; what was found where it rests on other names, or another target, is
     /// forgotten.
     fn module(

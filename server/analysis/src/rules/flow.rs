@@ -54,7 +54,7 @@ pub(super) fn is_plain_parameter(device: &Device<'_>, name: &str) -> bool {
         && (device.param(name)).is_some_and(|p| {
             p.stars == 0 && p.default.is_none() && p.annotation.as_ref().is_none_or(plain)
         })
-        && !bound(&device.def.body).contains(name)
+        && !device.binds(name)
 }
 
 /// A read of a name that only some of the branches before it bind.

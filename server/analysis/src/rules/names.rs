@@ -174,9 +174,10 @@ impl FunctionCalls {
                     found.callees.push(name.clone());
                 }
                 ExprKind::Attribute { value, attr } => {
+                    // Which roots are known is asked first: nearly all calls have the same.
                     if let Some(root) = Expr::name(value)
-                        && DEVICE_ONLY.contains(&attr.name.as_str())
                         && !found.roots.contains(root)
+                        && DEVICE_ONLY.contains(&attr.name.as_str())
                     {
                         found.roots.push(root.clone());
                     }

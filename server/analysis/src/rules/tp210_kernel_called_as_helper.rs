@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use crate::body::{Bound, Device, FunctionKind, bound, is_decorated};
+use crate::body::{Device, FunctionKind, is_decorated};
 use crate::model::Candidate;
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, FileContext, Findings, Links};
@@ -94,9 +94,7 @@ fn is_kernel(links: &dyn Links, path: SmolStr) -> bool {
 
 /// Whether a name is the function's own or that of a function around it.
 fn is_local(device: &Device<'_>, name: &str) -> bool {
-    device.param(name).is_some()
-        || device.body.outer.contains(name)
-        || bound(&device.def.body, name) != Bound::Nowhere
+    device.param(name).is_some() || device.body.outer.contains(name) || device.binds(name)
 }
 
 fn say(span: Span, name: &str, out: &mut Findings<'_>) {

@@ -3,7 +3,7 @@
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, Ident, StmtKind};
 
 use super::tensor_methods::{Base, METHODS, instead, rewritten};
-use crate::body::{Bound, Const, Place, Ty, bound};
+use crate::body::{Const, Place, Ty};
 use crate::rewrite::Edits;
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings};
@@ -81,8 +81,7 @@ fn base(device: &DeviceContext<'_>, value: &Expr) -> Option<Base> {
         // A name that is given another value could have been a tuple of arrays before.
         Ty::Array(name) => {
             let is_param = value.name() == Some(name);
-            let kept = bound(&device.def.body, name) == Bound::Nowhere;
-            (is_param && kept).then_some(Base::Array)
+            (is_param && !device.binds(name)).then_some(Base::Array)
         }
         _ => None,
     }

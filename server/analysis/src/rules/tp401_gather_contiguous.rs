@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, Param};
 
-use crate::body::{ApiCall, Device, Extent, Ty, values};
+use crate::body::{ApiCall, Device, Extent, Ty};
 use crate::rules::rule::rule;
 use crate::rules::{Claim, DeviceContext, Findings, Lowering};
 
@@ -114,7 +114,7 @@ impl<'a> Tiles<'_, 'a> {
                 if let Some(known) = self.counting.borrow().get(name) {
                     return *known;
                 }
-                let given = values(&self.device.def.body, name);
+                let given = self.device.values(name);
                 let counts = !given.is_empty()
                     && (given.into_iter())
                         .all(|value| value.is_some_and(|value| self.is_counting(value, depth)));

@@ -75,7 +75,7 @@ pub(crate) fn float32_operands<'a>(device: &Device<'a>, call: &ApiCall<'a>) -> O
                 Dtype::Of(name) => Some(name),
                 _ => None,
             })?;
-            let other = tests_dtype(device) || narrow(device) || whole_numbers(device, call);
+            let other = device.body.is_tf32_known || narrow(device) || whole_numbers(device, call);
             (!other).then(|| Float32::If(array.clone()))
         }
         _ => None,
@@ -113,15 +113,6 @@ fn dtype<'a>(device: &Device<'a>, operand: &'a Expr) -> Option<&'a Dtype> {
         Ty::Tile(tile) => Some(&tile.dtype),
         _ => None,
     }
-}
-
-/// The function looks at dtypes itself: it casts to tfloat32, or compares with float32.
-fn tests_dtype(device: &Device<'_>) -> bool {
-    let mut found = false;
-    device.walk(&mut |expr, _| {
-        found |= matches!(device.ty(expr), Ty::Dtype(Dtype::Tf32));
-    });
-    found
 }
 
 /// The function says that its operands are narrow: `fp8_matmul`, `block_scaled_gemm`.

@@ -174,13 +174,16 @@ fn fresh(at: &DeviceContext<'_>, expr: &Expr) -> String {
         None if at.device.tile(expr).is_some_and(|t| t.mask) => "mask".to_owned(),
         None => "tile".to_owned(),
     };
-    let mut taken: FxHashSet<SmolStr> = bindings::bound(&at.device.def.body);
-    taken.extend(at.device.def.params.iter().map(|p| p.name.name.clone()));
-    at.device.walk(&mut |e, _| taken.extend(e.name().cloned()));
+    let is_taken = |name: &str| {
+        let mut read = false;
+        at.device
+            .walk(&mut |e, _| read |= e.name().is_some_and(|n| n == name));
+        read || at.device.binds(name) || at.device.param(name).is_some()
+    };
     let numbered = (2..).map(|n| format!("{base}_{n}"));
     std::iter::once(base.clone())
         .chain(numbered)
-        .find(|name| !taken.contains(name.as_str()))
+        .find(|name| !is_taken(name))
         .unwrap_or(base)
 }
 

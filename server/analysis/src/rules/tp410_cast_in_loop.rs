@@ -81,6 +81,10 @@ fn cast<'a>(device: &Device<'a>, expr: &'a Expr) -> Option<(&'a Expr, &'a Dtype)
     let ExprKind::Call { func, args } = &expr.kind else {
         return None;
     };
+    // Whatever its module is called.
+    if matches!(&func.kind, ExprKind::Attribute { attr, .. } if attr.name != "astype") {
+        return None;
+    }
     let (inner, to) = match (device.call(expr), &func.kind) {
         (Some(call), _) if call.name == "astype" => (call.arg(0, "x")?, call.arg(1, "dtype")?),
         (None, ExprKind::Attribute { value, attr }) if attr.name == "astype" => {

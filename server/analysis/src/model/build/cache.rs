@@ -17,9 +17,17 @@ pub struct ItemScan(pub(super) Arc<Scan>);
 pub struct ModelCache {
     /// The facts are held so that no others can take their address.
     scans: FxHashMap<usize, (Arc<ItemFacts>, ItemScan)>,
+    /// Those of items that are no more, until somebody has time to free them.
+    gone: FxHashMap<usize, (Arc<ItemFacts>, ItemScan)>,
 }
 
 impl ModelCache {
+    /// Frees what is no longer of use. Takes a part of the time that a reading takes, so that it is better
+    /// done when nobody waits.
+    pub fn tidy(&mut self) {
+        self.gone = FxHashMap::default();
+    }
+
     /// Scans of all items, those of unchanged items from before.
     pub(super) fn scans(&mut self, file: &ParsedFile) -> Vec<ItemScan> {
         let mut next = FxHashMap::default();
@@ -40,7 +48,7 @@ impl ModelCache {
                 scan
             })
             .collect();
-        self.scans = next;
+        self.gone = std::mem::replace(&mut self.scans, next);
         out
     }
 }
