@@ -72,6 +72,8 @@ class Watch:
         inside = self._recorder.inside(path)
         if match == "tail" and inside:
             return
+        if inside is False and _is_of_another(name, path, relative):
+            return
         with open(path, "rb") as file:
             source = file.read()
         digest = hashlib.sha256(source).hexdigest()
@@ -103,6 +105,23 @@ class Watch:
                 continue
             if os.path.abspath(path) not in self._paths:
                 self.note(path, name, own_cache=False)
+
+
+def _is_of_another(name: str, path: str, relative: str) -> bool:
+    """Say whether a module is surely no copy of a file under test, by the name it was imported by.
+
+    ``torch.nn.modules.linear`` ends as ``linear.py`` does. A copy of that has the file's own name:
+    ``linear``, as that of ``src/pkg/linear.py`` has ``pkg.linear``. Modules that were not imported
+    by the name that their path gives them may be anything.
+    """
+    names = name.split(".")
+    wanted = _module_names(relative)
+    return _module_names(path)[-len(names) :] == names and wanted[-len(names) :] != names
+
+
+def _module_names(path: str) -> list[str]:
+    parts = os.path.splitext(path)[0].split(os.sep)
+    return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def _is_stale(path: str, source: bytes, cached: str) -> bool:

@@ -182,3 +182,27 @@ def test_a_list_that_is_no_list_is_a_fault(workspace: Workspace) -> None:
     env = workspace.environment(TILEPERF_TREE="/", TILEPERF_FILES="{")
     assert workspace.run("-c", "print(1)", env=env).stdout == "1\n"
     assert only(workspace.record("fault"))["where"] == "files under test"
+
+
+@pytest.mark.parametrize(
+    ("files", "installed", "imported", "outside"),
+    [
+        # A module of another package that ends in the same name is another file.
+        (["linear.py"], "other/nn/linear.py", "other.nn.linear", False),
+        (["linear.py"], "linear.py", "linear", True),
+        (["src/pkg/linear.py"], "pkg/linear.py", "pkg.linear", True),
+        (["src/pkg/linear.py"], "other/pkg/linear.py", "other.pkg.linear", False),
+        (["pkg/__init__.py"], "pkg/__init__.py", "pkg", True),
+        (["pkg/__init__.py"], "other/pkg/__init__.py", "other.pkg", False),
+    ],
+)
+def test_a_copy_has_the_name_of_the_file(
+    workspace: Workspace, files: list[str], installed: str, imported: str, outside: bool
+) -> None:
+    """What is imported from elsewhere counts if it can be an installed copy."""
+    site = workspace.root / "site"
+    write(site / installed, KERNEL)
+    workspace.run("-c", f"import {imported}", env=watching(workspace, site, files=files))
+
+    events = workspace.record("module")
+    assert [event["inside"] for event in events] == ([False] if outside else [])
