@@ -86,14 +86,19 @@ struct Analysis {
 #[derive(Default)]
 struct Rules {
     cache: RuleCache,
-    current: Option<(Arc<Analyzed>, Arc<Target>, Checked)>,
+    current: Option<Answer>,
 }
+
+/// What was looked at, for what, and what was found.
+type Answer = (Arc<Analyzed>, Arc<Target>, Checked);
 
 pub(crate) struct Document {
     pub(crate) package: SmolStr,
     writer: Mutex<Writer>,
     analysis: Mutex<Analysis>,
     rules: Mutex<Rules>,
+    /// What was found in a text before, until somebody has time to free it.
+    gone: Mutex<Option<Answer>>,
     /// What the rules about several files found last.
     pub(crate) linked: Mutex<Option<Linked>>,
     /// What compiled code has shown of the findings.
@@ -124,6 +129,7 @@ impl Document {
                 current: None,
             }),
             rules: Mutex::default(),
+            gone: Mutex::default(),
             linked: Mutex::default(),
             judgements: Mutex::default(),
         }
@@ -213,7 +219,17 @@ impl Document {
             target,
             &mut rules.cache,
         );
-        rules.current = Some((Arc::clone(&analyzed), Arc::clone(target), checked.clone()));
+        let current = (Arc::clone(&analyzed), Arc::clone(target), checked.clone());
+        *self.gone.lock() = rules.current.replace(current);
         (analyzed, checked)
+    }
+
+    /// Frees what is known of texts that are no more. A tree of thousands of parts takes as long to take
+    /// apart as a good part of what it is made for, and an edit waits for none of it.
+    pub(crate) fn tidy(&self) {
+        let gone = self.gone.lock().take();
+        drop(gone);
+        self.analysis.lock().cache.tidy();
+        self.rules.lock().cache.tidy();
     }
 }

@@ -136,6 +136,7 @@ impl Answers {
                         continue;
                     }
                     self.publish(&publisher, &id, due.uri, &due.convert);
+                    self.engine.tidy(&id);
                     self.check_links(publisher.clone(), id, due.convert);
                 }
             }

@@ -107,6 +107,14 @@ impl Engine {
         })
     }
 
+    /// Frees what is known of a document's texts of before. For whoever has answered its last change:
+    /// nobody waits then.
+    pub fn tidy(&self, doc: &DocId) {
+        if let Some(open) = self.shared.docs.get(doc).map(|d| Arc::clone(&d)) {
+            open.tidy();
+        }
+    }
+
     /// Asks the rules that rest on other files about an open document. Whether they say something
     /// else than before.
     pub fn check_links(&self, doc: &DocId) -> bool {
