@@ -32,10 +32,10 @@ pub(crate) const PYTEST: Venv = Venv {
     requirements: &["pytest==9.2.0"],
 };
 
-/// cuTile with its compiler, which needs no GPU.
+/// cuTile with its compiler, which needs no GPU, and what the demo measures with where there is one.
 pub(crate) const TILE_COMPILER: Venv = Venv {
     name: "tile-compiler",
-    requirements: &["cuda-tile[tileiras]==1.7.0"],
+    requirements: &["cuda-tile[tileiras]==1.7.0", "pytest==9.2.0"],
 };
 
 /// NVIDIA's reader of compiled kernels.

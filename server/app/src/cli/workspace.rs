@@ -11,7 +11,7 @@ use tileperf_engine::settings::SettingsProblem;
 const MARKERS: [&str; 3] = ["tileperf.toml", "pyproject.toml", ".git"];
 
 /// Settings given with the command.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct SettingsArgs {
     /// Set a setting for this command, above all files. May be repeated.
     ///
@@ -24,6 +24,11 @@ impl SettingsArgs {
     /// Sets one more, for a flag that stands for a setting.
     pub(super) fn add(&mut self, key: &str, value: &str) {
         self.config.push(format!("{key}={value}"));
+    }
+
+    /// As they are given to this program.
+    pub(super) fn as_args(&self) -> impl Iterator<Item = &str> {
+        self.config.iter().flat_map(|given| ["--config", given])
     }
 }
 

@@ -18,14 +18,21 @@ const ARCHS: [Arch; 4] = [Arch::Sm80, Arch::Sm90, Arch::Sm100, Arch::Sm120];
 const SHOWN: (&str, &str) = ("matmul.py", "matmul_kernel");
 
 /// A change that somebody might try.
-struct Idea {
-    about: &'static str,
-    file: &'static str,
+pub(super) struct Idea {
+    pub(super) about: &'static str,
+    pub(super) file: &'static str,
     old: &'static str,
     new: &'static str,
 }
 
-const IDEAS: [Idea; 2] = [
+impl Idea {
+    /// A text with the change.
+    pub(super) fn applied(&self, text: &str) -> String {
+        text.replacen(self.old, self.new, 1)
+    }
+}
+
+pub(super) const IDEAS: [Idea; 2] = [
     Idea {
         about: "let softmax have a multiprocessor for itself (occupancy=1)",
         file: "softmax.py",
@@ -85,7 +92,7 @@ pub(super) fn iterate(out: &mut impl Write, engine: &Engine, root: &Path) -> io:
         writeln!(out, "Idea: {}", idea.about)?;
         let path: PathBuf = root.join(idea.file);
         let before = engine.source_text(&DocId::file(&path)).as_str().to_owned();
-        let after = before.replacen(idea.old, idea.new, 1);
+        let after = idea.applied(&before);
         let version = |text: &str| vec![(path.clone(), Some(text.to_owned()))];
         let archs = [Arch::Sm90, Arch::Sm100];
         let cancel = CancelToken::new();
@@ -94,11 +101,7 @@ pub(super) fn iterate(out: &mut impl Write, engine: &Engine, root: &Path) -> io:
             Err(why) => writeln!(out, "  not decided: {why}")?,
         }
     }
-    writeln!(
-        out,
-        "No latency was measured. On a machine with a GPU, `tileperf perf iterate FILE:KERNEL` tests and\n\
-         times a change that is left, and keeps or reverts it by rule.\n"
-    )
+    Ok(())
 }
 
 fn decide(out: &mut impl Write, compared: &[Compared]) -> io::Result<()> {

@@ -4,6 +4,7 @@
 //! `tileperf facts`, `check` and `compile` say of the same files.
 
 mod compiled;
+mod measured;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use tileperf_engine::{DocId, Engine};
+use tileperf_proc::python;
 
 use super::facts_text;
 use super::workspace::{self, SettingsArgs};
@@ -19,7 +21,8 @@ use crate::dirs;
 
 /// Show what tileperf finds in sample kernels of its own, and what the compiler makes of them.
 ///
-/// No GPU is needed. Kernels are compiled if the Python found has cuda-tile with its compiler.
+/// No GPU is needed. Kernels are compiled if the Python found has cuda-tile with its compiler. Where
+/// there is a GPU, and pytest, one change is measured, which takes about a minute.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Write the samples into FOLDER and leave them there, to be opened in an editor.
@@ -69,10 +72,19 @@ struct Folder {
     temporary: bool,
 }
 
+impl Folder {
+    fn temporary() -> anyhow::Result<Self> {
+        Ok(Self {
+            path: temporary()?,
+            temporary: true,
+        })
+    }
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         if self.temporary {
-            // At worst four small files stay in the folder for such things.
+            // At worst a few small files stay in the folder for such things.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
@@ -108,6 +120,12 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     compiled::show(&mut out, &engine, &root)?;
     out.flush()?;
     compiled::iterate(&mut out, &engine, &root)?;
+    let setting = engine.settings().python_path.clone();
+    let python = python::find(setting.as_deref(), &root, |name| std::env::var_os(name));
+    let python = python.ok().map(|python| python.path);
+    // The first idea changes nothing; the other is left.
+    let left = &compiled::IDEAS[1];
+    measured::iterate(&mut out, python.as_deref(), &args.settings, left)?;
     match &args.keep {
         Some(kept) => writeln!(out, "The samples are in {}.", kept.display())?,
         None => writeln!(
@@ -167,19 +185,27 @@ fn write_samples(keep: Option<&Path>) -> anyhow::Result<Folder> {
                 temporary: false,
             }
         }
-        None => Folder {
-            path: temporary()?,
-            temporary: true,
-        },
+        None => Folder::temporary()?,
     };
-    for sample in &SAMPLES {
-        let path = folder.path.join(sample.name);
-        let mut file = std::fs::File::create_new(&path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        file.write_all(sample.text.as_bytes())
+    write_all(
+        &folder.path,
+        SAMPLES.iter().map(|sample| (sample.name, sample.text)),
+    )?;
+    Ok(folder)
+}
+
+/// Writes new files.
+fn write_all<'t>(
+    folder: &Path,
+    files: impl IntoIterator<Item = (&'t str, &'t str)>,
+) -> anyhow::Result<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::File::create_new(&path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    Ok(folder)
+    Ok(())
 }
 
 /// A new folder for things that go away again.
