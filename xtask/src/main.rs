@@ -10,6 +10,7 @@ mod docs;
 mod evidence;
 mod package;
 mod python;
+mod release;
 mod repo;
 mod test;
 mod tool;

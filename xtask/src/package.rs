@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
+use crate::release;
 use crate::repo::Repo;
 use crate::tool::Tool;
 
@@ -25,13 +26,13 @@ pub(crate) fn run(repo: &Repo, _args: &PackageArgs) -> anyhow::Result<ExitCode> 
     let dist = repo.at("dist");
     fs::create_dir_all(&dist).context("cannot create dist/")?;
     let binary = dist.join("tileperf");
-    let build = ["build", "--release", "--package", "tileperf"];
-    succeed("release build", &repo.cargo(&build), &dist)?;
-    fs::copy(repo.release_binary("tileperf"), &binary).context("cannot copy the binary")?;
-    println!("dist/tileperf");
+    println!("release build ...");
+    let built = release::build(repo)?;
+    fs::copy(&built.binary, &binary).context("cannot copy the binary")?;
+    println!("dist/tileperf, {}", built.how);
 
     succeed("npm ci", &npm_ci(repo), &dist)?;
-    let vsix = format!("tileperf-{}.vsix", target(repo)?);
+    let vsix = format!("tileperf-{}.vsix", release::host(repo)?);
     with_server(repo, &binary, || {
         succeed("extension", &vsce(repo, &dist.join(&vsix)), &dist)
     })?;
@@ -91,11 +92,4 @@ pub(crate) fn npm_ci(repo: &Repo) -> Tool {
 pub(crate) fn vsce(repo: &Repo, vsix: &Path) -> Tool {
     let args = ["run", "package", "--", "--out"];
     repo.tool("npm").args(args).arg(vsix)
-}
-
-/// The target that the binary was built for, such as `x86_64-unknown-linux-gnu`.
-fn target(repo: &Repo) -> anyhow::Result<String> {
-    let said = repo.tool("rustc").arg("-vV").read()?;
-    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc does not say its host")?.to_owned())
 }

@@ -14,7 +14,7 @@ const KEYWORDS: [&str; 24] = [
 
 /// What is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Three letters at the end of a name, then three backspaces.
     Name,
     /// A digit at the end of a number, then a backspace.
@@ -50,13 +50,13 @@ impl Kind {
 
 /// One change of a document, in the protocol's form.
 #[derive(Debug, Clone)]
-pub(super) struct Edit {
-    pub(super) kind: Kind,
-    pub(super) change: Value,
+pub(crate) struct Edit {
+    pub(crate) kind: Kind,
+    pub(crate) change: Value,
 }
 
 /// `bursts` bursts, the kinds in turn; the same for the same `seed`.
-pub(super) fn script(text: &str, bursts: usize, seed: u64) -> Vec<Edit> {
+pub(crate) fn script(text: &str, bursts: usize, seed: u64) -> Vec<Edit> {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut random = Random(seed);
     let mut out = Vec::new();
@@ -71,6 +71,18 @@ pub(super) fn script(text: &str, bursts: usize, seed: u64) -> Vec<Edit> {
         }
     }
     out
+}
+
+/// So many places at which a cursor may stand in code, the same for the same `seed`.
+pub(super) fn places(text: &str, count: usize, seed: u64) -> Vec<Value> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut random = Random(seed);
+    let tries = (0..100 * count).filter_map(|_| {
+        let line = random.below(lines.len());
+        let column = column(lines[line], Kind::Name, &mut random)?;
+        Some(json!({"line": line, "character": column}))
+    });
+    tries.take(count).collect()
 }
 
 fn burst(kind: Kind, line: usize, column: usize, out: &mut Vec<Edit>) {

@@ -26,7 +26,7 @@ pub(super) struct Plan {
     repeats: usize,
     /// Bursts of typing a session; a multiple of the kinds.
     bursts: usize,
-    /// First readings of the package.
+    /// First readings of the package, and sessions in it.
     indexings: usize,
 }
 
@@ -38,6 +38,11 @@ impl Plan {
             bursts: 16,
             indexings: 9,
         }
+    }
+
+    /// Sessions of what is measured by itself.
+    pub(super) fn sessions(&self) -> usize {
+        self.indexings
     }
 
     pub(super) fn quick() -> Self {

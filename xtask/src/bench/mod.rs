@@ -8,6 +8,7 @@
 mod compiled;
 mod edits;
 mod files;
+mod lightbulb;
 mod machine;
 mod measure;
 mod report;
@@ -22,12 +23,17 @@ use anyhow::Context;
 
 use crate::repo::Repo;
 
+// The profile of a release is taken of the same kind of typing.
+pub(crate) use edits::script;
+pub(crate) use servers::Server;
+pub(crate) use session::Session;
+
 /// Where the report of a full run is kept, from the root of the repository.
 const EVIDENCE: &str = "docs/evidence/bench.md";
 
 /// Measure the language server beside `ruff server` and `ty server`.
 ///
-/// Builds the server in release mode, installs the pinned versions of the other two into the cache
+/// Builds the server as it is handed to users, installs the pinned versions of the other two into the cache
 /// folder (TILEPERF_CACHE, else ~/.cache/tileperf) and fetches the public kernels that all three are
 /// measured on. Prints a table; a full run also writes it to docs/evidence/bench.md.
 #[derive(Debug, clap::Args)]
@@ -53,12 +59,14 @@ pub(crate) fn run(repo: &Repo, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     let results = measure::all(&servers, &files, &plan)?;
     let running = running::measure(repo, &servers[0])?;
     let compiled = compiled::measure(repo, &servers[0])?;
+    let lightbulb = lightbulb::measure(repo, &servers[0], &files.package, plan.sessions())?;
     let report = report::Report {
         servers: &servers,
         files: &files,
         results: &results,
         running: &running,
         compiled: &compiled,
+        lightbulb: &lightbulb,
         date: machine::today(repo),
         commit: servers::commit(repo),
         load: (before, machine::load()),

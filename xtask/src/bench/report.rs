@@ -19,6 +19,7 @@ pub(super) struct Report<'a> {
     pub(super) results: &'a Results,
     pub(super) running: &'a Running,
     pub(super) compiled: &'a Compiled,
+    pub(super) lightbulb: &'a Samples,
     pub(super) date: String,
     pub(super) commit: String,
     /// Before and after.
@@ -45,6 +46,7 @@ impl Report<'_> {
         self.workspace(&mut out);
         self.running(&mut out);
         self.compiled(&mut out);
+        self.lightbulb(&mut out);
         self.kinds(&mut out);
         out
     }
@@ -211,6 +213,22 @@ impl Report<'_> {
             met(*unchanged < 50.0),
             met(*killed < 100.0),
             met(share <= 1.2),
+        );
+    }
+
+    /// Code actions, where there are some.
+    fn lightbulb(&self, out: &mut String) {
+        let [half, most] = [0.5, 0.99].map(|q| ms(self.lightbulb.quantile(q)));
+        let _ = writeln!(
+            out,
+            "## The lightbulb\n\n\
+             Code actions at {} places of the first file, in its package, while its kernels are compiled \
+             and the playbook's changes proven.\n\n\
+             | | | target |\n|---|---:|---|\n\
+             | p50, ms | {half:.2} | |\n\
+             | p99, ms | {most:.2} | < 20: {} |\n",
+            self.lightbulb.len(),
+            met(most < 20.0),
         );
     }
 

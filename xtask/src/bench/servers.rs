@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use crate::release;
 use crate::repo::Repo;
 
 /// The versions compared with.
@@ -12,7 +13,7 @@ const TY: &str = "0.0.108";
 
 /// A language server that can be started.
 #[derive(Debug, Clone)]
-pub(super) struct Server {
+pub(crate) struct Server {
     /// How the report calls it.
     pub(super) name: &'static str,
     /// As it tells itself.
@@ -32,20 +33,28 @@ pub(super) fn prepare(repo: &Repo) -> anyhow::Result<[Server; COUNT]> {
     let tileperf = match std::env::var_os("TILEPERF_BIN") {
         Some(binary) => binary.into(),
         None => {
-            repo.cargo(&["build", "--release", "--quiet", "--package", "tileperf"])
-                .read()?;
-            repo.release_binary("tileperf")
+            let built = release::build(repo)?;
+            println!("tileperf was built {}", built.how);
+            built.binary
         }
     };
     let bin = install(repo)?;
     Ok([
-        Server::new(repo, "tileperf", tileperf, &["lsp"])?,
+        Server::tileperf(repo, tileperf)?,
         Server::new(repo, "ruff", bin.join("ruff"), &["server"])?,
         Server::new(repo, "ty", bin.join("ty"), &["server"])?,
     ])
 }
 
 impl Server {
+    /// Ours, as a binary.
+    ///
+    /// # Errors
+    /// It does not tell its version.
+    pub(crate) fn tileperf(repo: &Repo, program: PathBuf) -> anyhow::Result<Self> {
+        Self::new(repo, "tileperf", program, &["lsp"])
+    }
+
     fn new(
         repo: &Repo,
         name: &'static str,

@@ -18,7 +18,7 @@ use super::servers::Server;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A server under measurement.
-pub(super) struct Session {
+pub(crate) struct Session {
     name: &'static str,
     child: Child,
     input: ChildStdin,
@@ -31,7 +31,16 @@ pub(super) struct Session {
 impl Session {
     /// Starts a server in a folder; gives the time from the process's start to its answer to
     /// `initialize`.
-    pub(super) fn start(server: &Server, folder: &Path) -> anyhow::Result<(Self, Duration)> {
+    pub(crate) fn start(server: &Server, folder: &Path) -> anyhow::Result<(Self, Duration)> {
+        Self::start_with(server, folder, &Value::Null)
+    }
+
+    /// The same with options for `initialize`.
+    pub(super) fn start_with(
+        server: &Server,
+        folder: &Path,
+        options: &Value,
+    ) -> anyhow::Result<(Self, Duration)> {
         let uri = format!("file://{}", folder.display());
         // Diagnostics are pushed: none of the servers has a client that could pull.
         let hello = json!({
@@ -39,11 +48,17 @@ impl Session {
             "clientInfo": {"name": "tileperf-bench"},
             "rootUri": uri,
             "workspaceFolders": [{"uri": uri, "name": "bench"}],
+            "initializationOptions": options,
             "capabilities": {
                 "general": {"positionEncodings": ["utf-8", "utf-16"]},
                 "textDocument": {
                     "synchronization": {"didSave": true},
                     "publishDiagnostics": {"relatedInformation": true, "versionSupport": true},
+                    "codeAction": {
+                        "codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}},
+                        "dataSupport": true,
+                        "resolveSupport": {"properties": ["edit"]},
+                    },
                 },
             },
         });
@@ -63,7 +78,7 @@ impl Session {
             child,
             input,
             inbox: listen(BufReader::new(output)),
-            next_id: 1,
+            next_id: 0,
             initialized: started,
         };
         let answered = session.ask("initialize", hello)?;
@@ -73,7 +88,7 @@ impl Session {
     }
 
     /// Opens a document as version 1; gives the time to its diagnostics.
-    pub(super) fn open(&mut self, uri: &str, text: &str) -> anyhow::Result<Duration> {
+    pub(crate) fn open(&mut self, uri: &str, text: &str) -> anyhow::Result<Duration> {
         let sent = self.open_unanswered(uri, text)?;
         Ok(self.diagnostics(1)? - sent)
     }
@@ -85,7 +100,7 @@ impl Session {
     }
 
     /// Sends one edit that makes `version`; gives the time to the diagnostics of that version.
-    pub(super) fn change(
+    pub(crate) fn change(
         &mut self,
         uri: &str,
         version: u64,
@@ -95,6 +110,22 @@ impl Session {
         let params = json!({"textDocument": document, "contentChanges": [change]});
         let sent = self.notify("textDocument/didChange", params)?;
         Ok(self.diagnostics(version)? - sent)
+    }
+
+    /// The time to an answer that is a list with something in it.
+    pub(super) fn offered(
+        &mut self,
+        method: &str,
+        params: &Value,
+    ) -> anyhow::Result<Option<Duration>> {
+        let id = self.next_id();
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let sent = self.send(&request)?;
+        let (arrived, answer) = self.answer(method, id)?;
+        let items = answer["result"].as_array();
+        Ok(items
+            .is_some_and(|items| !items.is_empty())
+            .then(|| arrived - sent))
     }
 
     /// Waits until the workspace is read; gives the time since the session could begin to.
@@ -114,7 +145,7 @@ impl Session {
     }
 
     /// Ends the session in good order.
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.ask("shutdown", Value::Null)?;
         self.notify("exit", Value::Null)?;
         Ok(())
@@ -128,10 +159,18 @@ impl Session {
     }
 
     fn ask(&mut self, method: &str, params: Value) -> anyhow::Result<Instant> {
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.next_id();
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
-        self.wait(method, |message| {
+        Ok(self.answer(method, id)?.0)
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    fn answer(&mut self, method: &str, id: u64) -> anyhow::Result<(Instant, Value)> {
+        self.message(method, |message| {
             message["id"] == id && message["method"].is_null()
         })
     }
@@ -152,9 +191,17 @@ impl Session {
         Ok(sent)
     }
 
-    /// The arrival of the first message that `is_it`. Questions of the server are answered with
-    /// nothing, everything else is passed over.
     fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> anyhow::Result<Instant> {
+        Ok(self.message(what, is_it)?.0)
+    }
+
+    /// The first message that `is_it`, with its arrival. Questions of the server are answered with
+    /// nothing, everything else is passed over.
+    fn message(
+        &mut self,
+        what: &str,
+        is_it: impl Fn(&Value) -> bool,
+    ) -> anyhow::Result<(Instant, Value)> {
         let patience = Instant::now() + LIMIT;
         loop {
             let left = patience.saturating_duration_since(Instant::now());
@@ -166,7 +213,7 @@ impl Session {
                 bail!("{}: {what}: {}", self.name, message["error"]);
             }
             if is_it(&message) {
-                return Ok(arrived);
+                return Ok((arrived, message));
             }
             if !message["method"].is_null()
                 && let Some(id) = message.get("id")
