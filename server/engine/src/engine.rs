@@ -496,6 +496,11 @@ impl Shared {
         let _ = self.events.send(event);
     }
 
+    /// Whether the whole workspace was read.
+    pub(crate) fn has_read_all(&self) -> bool {
+        self.index.unread.is_empty() && self.status.lock().state == State::Ready
+    }
+
     /// Marks everything derived as out of date.
     pub(crate) fn touch(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);

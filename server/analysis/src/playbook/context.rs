@@ -10,6 +10,23 @@ use crate::model::{Candidate, FileModel, Kernel, Launch};
 use crate::rewrite::Edits;
 use crate::rules::{DeviceContext, FileContext, InItem, KernelUses};
 
+/// What the workspace says of a kernel, where it was asked.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'w> {
+    /// How it uses the kernel.
+    pub uses: &'w KernelUses,
+    /// Whether another file may mean something of the kernel's file by a name. Without, nobody looked.
+    pub named: Option<&'w dyn Fn(&str) -> bool>,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("uses", self.uses)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A kernel as optimizations see it. Places of its expressions, and of the edits that are made of it,
 /// are relative to its item.
 pub struct KernelContext<'a> {
@@ -21,6 +38,8 @@ pub struct KernelContext<'a> {
     pub number: usize,
     /// How it is used, in this file and, as far as they were asked, in others.
     pub uses: KernelUses,
+    /// What the workspace says of it, where it was asked.
+    pub around: Option<Surroundings<'a>>,
     /// Its definition.
     pub def: InItem<'a, FunctionDef>,
     /// Its code.
@@ -44,6 +63,13 @@ impl<'a> KernelContext<'a> {
         launches
             .filter(|l| names(&l.candidates, self.number))
             .collect()
+    }
+
+    /// Whether another file of the workspace may mean something of this one by a name. Nothing where
+    /// nobody looked.
+    pub fn named_elsewhere(&self, name: &str) -> Option<bool> {
+        let named = self.around?.named?;
+        Some(named(name))
     }
 
     /// The text of its item.

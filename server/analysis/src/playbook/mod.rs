@@ -20,7 +20,7 @@ mod testing;
 mod tests;
 
 pub use action::{Action, Actions, Effect};
-pub use context::KernelContext;
+pub use context::{KernelContext, Surroundings};
 pub(crate) use context::own_uses;
 pub use markdown::markdown;
 pub use offer::actions;
@@ -44,6 +44,7 @@ optimizations! {
     d_tfloat32_operands,
     e_latency_hints,
     f_no_tma_stores,
+    g_tile_sizes,
     h_cheaper_math,
     i_block_swizzle,
     m_static_bounds,

@@ -1,16 +1,20 @@
 //! Asking the optimizations about a kernel.
 
 use super::context::own_uses;
-use super::{Action, Actions, KernelContext, OPTIMIZATIONS, order};
+use super::{Action, Actions, KernelContext, OPTIMIZATIONS, Surroundings, order};
 use crate::body::{Code, Device};
 use crate::classify::{Known, classify};
 use crate::model::Kernel;
-use crate::rules::{FileContext, KernelUses};
+use crate::rules::FileContext;
 
 /// What may make a kernel faster, by what bounds it: the most promising first. Nothing for a kernel
-/// whose present text does not parse. `uses` says how the workspace uses it; without, what its own
+/// whose present text does not parse. `around` is what the workspace says of it; without, what its own
 /// file does is all.
-pub fn actions(file: &FileContext<'_>, kernel: &Kernel, uses: Option<KernelUses>) -> Vec<Action> {
+pub fn actions(
+    file: &FileContext<'_>,
+    kernel: &Kernel,
+    around: Option<Surroundings<'_>>,
+) -> Vec<Action> {
     let Some(facts) = file.kernel(kernel) else {
         return Vec::new();
     };
@@ -31,7 +35,8 @@ pub fn actions(file: &FileContext<'_>, kernel: &Kernel, uses: Option<KernelUses>
         file,
         kernel,
         number,
-        uses: uses.unwrap_or_else(|| own_uses(file.model, number)),
+        uses: around.map_or_else(|| own_uses(file.model, number), |a| a.uses.clone()),
+        around,
         def,
         device,
         class,

@@ -2,11 +2,11 @@
 
 use tileperf_syntax::FileParser;
 
-use super::{Action, Optimization};
+use super::{Action, Optimization, Surroundings};
 use crate::model::{FileModel, ModelCache};
 use crate::rewrite;
 use crate::rules::testing::whole;
-use crate::rules::{RuleCache, check};
+use crate::rules::{KernelUses, RuleCache, check};
 use crate::target::Target;
 
 /// What all optimizations propose for the kernels of a text.
@@ -18,6 +18,32 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
     (0..model.kernels.len())
         .flat_map(|number| checked.actions(&parsed, text, &model, number))
         .collect()
+}
+
+/// What an optimization proposes for the first kernel of a text, launched once, in a workspace whose
+/// other files name these things; nothing if nobody looked.
+pub(crate) fn among(
+    optimization: &'static Optimization,
+    code: &str,
+    names: Option<&[&str]>,
+) -> Vec<Action> {
+    let text = whole(code);
+    let parsed = FileParser::default().parse(&text);
+    let model = FileModel::build(&parsed, &text, "", &mut ModelCache::default());
+    let target = Target::default();
+    let checked = check(&parsed, &text, &model, &target, &mut RuleCache::default());
+    let named = |name: &str| names.is_some_and(|names| names.contains(&name));
+    let uses = KernelUses {
+        launches: 1,
+        ..KernelUses::default()
+    };
+    let around = Surroundings {
+        uses: &uses,
+        named: names.is_some().then_some(&named),
+    };
+    let mut actions = checked.actions_within(&parsed, &text, &model, 0, Some(around));
+    actions.retain(|a| a.optimization == optimization);
+    actions
 }
 
 fn of(optimization: &'static Optimization, text: &str, target: &Target) -> Vec<Action> {

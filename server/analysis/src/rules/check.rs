@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{FunctionDef, StmtKind};
 use tileperf_syntax::{Item, ItemFacts, ParsedFile, Span};
 
-use super::context::{self, DeviceFacts, FileContext, ItemContext, KernelUses, Links};
+use super::context::{self, DeviceFacts, FileContext, ItemContext, Links};
 use super::names::{Changed, Names};
 use super::rule::DeviceContext;
 use super::{Check, Finding, Findings, InItem, RULES, Rule, host, suppress};
@@ -20,7 +20,7 @@ use crate::body::{Body, Code, Device, ModuleEnv};
 use crate::classify::{Classification, Known, classify};
 use crate::model::{FileModel, Kernel};
 use crate::plan::{self, Plan};
-use crate::playbook::{self, Action};
+use crate::playbook::{self, Action, Surroundings};
 use crate::target::Target;
 
 /// Keeps what rules found from one edit to the next.
@@ -237,21 +237,21 @@ impl Checked {
         model: &FileModel,
         number: usize,
     ) -> Vec<Action> {
-        self.actions_used(file, text, model, number, None)
+        self.actions_within(file, text, model, number, None)
     }
 
-    /// The same where the workspace's uses of the kernel are known, as [`Links::uses`] tells them.
-    pub fn actions_used(
+    /// The same where the workspace was asked about the kernel.
+    pub fn actions_within(
         &self,
         file: &ParsedFile,
         text: &str,
         model: &FileModel,
         number: usize,
-        uses: Option<KernelUses>,
+        around: Option<Surroundings<'_>>,
     ) -> Vec<Action> {
         let kernel = model.kernels.get(number);
         kernel.map_or_else(Vec::new, |kernel| {
-            playbook::actions(&self.context(file, text, model), kernel, uses)
+            playbook::actions(&self.context(file, text, model), kernel, around)
         })
     }
 

@@ -3,16 +3,19 @@
 //! Asked, the engine answers from what is known. What is not known is found out in the background
 //! ([`Engine::prove_soon`]) or, on the command line, there and then ([`Engine::prove_now`]).
 
+mod named;
 mod proofs;
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Proof, present};
+use tileperf_analysis::playbook::{Action, Proof, Surroundings, present};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::{Span, Text};
 
 use crate::compiled::{Attempt, KernelKey};
+use crate::engine::Shared;
+use crate::findings::View;
 use crate::{Depth, DocId, Engine};
 pub(crate) use proofs::Proofs;
 
@@ -67,9 +70,7 @@ impl Engine {
     fn actions_of(&self, doc: &DocId, number: usize) -> Option<KernelActions> {
         let view = self.shared.view(doc, &self.target())?;
         let kernel = view.model.kernels.get(number)?;
-        let text = view.text.as_str();
-        let uses = Some(self.shared.kernel_uses(doc, number));
-        let actions = (view.checked).actions_used(&view.parsed, text, &view.model, number, uses);
+        let actions = self.shared.offered(&view, doc, number);
         let key = KernelKey::new(doc, kernel);
         let arch = self.compile_archs().first().copied();
         let proofs = &self.shared.proofs;
@@ -116,6 +117,20 @@ impl Engine {
             offered.proof = Some((arch, proof));
         }
         Ok(())
+    }
+}
+
+impl Shared {
+    /// What the playbook proposes for the n-th kernel of a file, with what the workspace says of it.
+    fn offered(&self, view: &View, doc: &DocId, number: usize) -> Vec<Action> {
+        let uses = self.kernel_uses(doc, number);
+        let named = |name: &str| self.is_named_elsewhere(doc, name);
+        let around = Surroundings {
+            uses: &uses,
+            named: (self.has_read_all()).then_some(&named as &dyn Fn(&str) -> bool),
+        };
+        let (parsed, text, model) = (&view.parsed, view.text.as_str(), &view.model);
+        (view.checked).actions_within(parsed, text, model, number, Some(around))
     }
 }
 

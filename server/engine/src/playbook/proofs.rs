@@ -161,8 +161,7 @@ impl Shared {
         let kernels = &view.model.kernels;
         let number = (kernels.iter()).position(|k| KernelKey::new(&key.doc, k) == *key)?;
         let (kernel, text) = (&kernels[number], view.text.as_str());
-        let uses = Some(self.kernel_uses(&key.doc, number));
-        let actions = (view.checked).actions_used(&view.parsed, text, &view.model, number, uses);
+        let actions = self.offered(&view, &key.doc, number);
         let open = |action: &Action| {
             action.shows_in_code() && self.proofs.known(key, kernel, arch, action).is_none()
         };

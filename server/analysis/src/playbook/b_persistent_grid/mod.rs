@@ -92,7 +92,8 @@ optimization! {
     ///
     /// A kernel is left alone that returns early, asks for blocks otherwise (in functions that it calls
     /// too), carries a value from one item to the next, waits in a `while`, or is launched in another
-    /// file, by a search, or in a way that is not written out. A persistent loop written as `while` is
+    /// file, by a search, or in a way that is not written out. One that would get a further argument
+    /// stays too where another file of the workspace names it. A persistent loop written as `while` is
     /// rule TP405's.
     ///
     /// ```python good
@@ -124,7 +125,8 @@ fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
             plan.title(*per_sm),
             plan.edits(*per_sm),
         );
-        if plan.given.is_none() {
+        // Where all files of the workspace are known, none that uses cuTile names it.
+        if plan.given.is_none() && at.named_elsewhere(&at.kernel.name).is_none() {
             described.if_only(format!(
                 "nothing outside this file launches `{}`: it gets one more argument",
                 at.kernel.name
@@ -157,6 +159,9 @@ impl<'c, 'a> Plan<'c, 'a> {
         let grids = launches.into_iter().map(|launch| Grid::of(at, launch));
         let grids: Vec<Grid<'a>> = grids.collect::<Result<_, _>>()?;
         let given = given(at, &grids);
+        if given.is_none() && at.named_elsewhere(&at.kernel.name) == Some(true) {
+            return Err("other files name it, and may launch it without the argument that it gets");
+        }
         Ok(Plan {
             at,
             items,

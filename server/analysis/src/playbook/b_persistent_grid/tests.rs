@@ -1,7 +1,7 @@
 //! Where a persistent grid is offered, where not, and what else stays.
 
 use super::OPTIMIZATION;
-use crate::playbook::testing::{after, none, offered, variants};
+use crate::playbook::testing::{after, among, none, offered, variants};
 use crate::rewrite;
 use crate::rules::testing::{findings, whole};
 use crate::target::Target;
@@ -203,4 +203,22 @@ fn no_rule_finds_anything_new() {
             assert!(new.is_empty(), "{}: {new:?} in\n{applied}", action.name());
         }
     }
+}
+
+#[test]
+fn what_other_files_name_gets_no_argument() {
+    let launched = "import cuda.tile as ct\nimport torch\n".to_owned() + &code(BODY, HOST);
+    let start = launched.find("@ct.kernel").unwrap();
+    let only = launched[..start].matches("def ").count();
+    assert_eq!(only, 3, "the kernel is the first");
+    let unknown = among(&OPTIMIZATION, &launched, None);
+    assert_eq!(unknown.len(), 4);
+    assert_eq!(unknown[0].premises.len(), 1);
+    let alone = among(&OPTIMIZATION, &launched, Some(&["run", "helper"]));
+    assert_eq!(alone.len(), 4);
+    assert_eq!(alone[0].premises, [""; 0]);
+    assert_eq!(among(&OPTIMIZATION, &launched, Some(&["k"])).len(), 0);
+    // One that gets no further argument may be launched by anybody.
+    let given = launched.replace("(x.shape[0],), k", "(n,), k");
+    assert_eq!(among(&OPTIMIZATION, &given, Some(&["k"])).len(), 4);
 }

@@ -13,8 +13,8 @@ use crate::rules::FileContext;
 
 /// Parameters of a function of device code by what is done to them, functions that it calls included.
 #[derive(Debug, Default)]
-pub(super) struct Effects {
-    pub(super) arrays: FxHashSet<SmolStr>,
+pub(in crate::playbook) struct Effects {
+    pub(in crate::playbook) arrays: FxHashSet<SmolStr>,
     loaded: FxHashSet<SmolStr>,
     stored: FxHashSet<SmolStr>,
     /// What they hold matters: read before written, or added to.
@@ -25,7 +25,7 @@ pub(super) struct Effects {
 const DEPTH: u32 = 4;
 
 impl Effects {
-    pub(super) fn of(file: &FileContext<'_>, device: &Device<'_>) -> Result<Effects, Refused> {
+    pub(in crate::playbook) fn of(file: &FileContext<'_>, device: &Device<'_>) -> Result<Effects, Refused> {
         Effects::within(file, device, DEPTH)
     }
 

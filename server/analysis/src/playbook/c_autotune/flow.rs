@@ -12,7 +12,7 @@ use tileperf_syntax::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::playbook::site::{Meaning, Site};
 
 /// Constants and everything that follows from them.
-pub(super) struct Flow<'s, 'a> {
+pub(in crate::playbook) struct Flow<'s, 'a> {
     site: &'s Site<'a>,
     /// By name, what they are of a configuration.
     roots: FxHashMap<SmolStr, String>,
@@ -34,7 +34,7 @@ impl<'s, 'a> Flow<'s, 'a> {
 
     /// From names and numbers, if nothing but the launch uses what follows from them. `arrays` says
     /// which of the arguments are arrays.
-    pub(super) fn of(
+    pub(in crate::playbook) fn of(
         site: &'s Site<'a>,
         roots: FxHashMap<SmolStr, String>,
         numbers: FxHashMap<Span, String>,
@@ -66,7 +66,7 @@ impl<'s, 'a> Flow<'s, 'a> {
     }
 
     /// Whether an expression follows from them.
-    pub(super) fn mentions(&self, expr: &Expr) -> bool {
+    pub(in crate::playbook) fn mentions(&self, expr: &Expr) -> bool {
         let mut found = false;
         expr.walk(&mut |e| {
             found |= self.numbers.contains_key(&e.span)
@@ -250,7 +250,7 @@ fn binds(expr: &Expr) -> bool {
 }
 
 /// A text on one line; nothing if a comment or a string of several lines is in it.
-pub(super) fn one_line(text: &str) -> Option<String> {
+pub(in crate::playbook) fn one_line(text: &str) -> Option<String> {
     if !text.contains('\n') {
         return Some(text.to_owned());
     }

@@ -2,16 +2,16 @@
 
 mod decorator;
 mod drift;
-mod effects;
-mod flow;
+pub(super) mod effects;
+pub(super) mod flow;
 mod imports;
 mod loops;
 mod passed;
-mod plan;
-mod space;
+pub(super) mod plan;
+pub(super) mod space;
 #[cfg(test)]
 mod tests;
-mod tiles;
+pub(super) mod tiles;
 mod write;
 
 use self::plan::Plan;

@@ -8,7 +8,7 @@ use super::effects::Effects;
 use super::flow::Flow;
 use super::imports::Imports;
 use super::space::{self, Fixed, Space};
-use super::tiles;
+use super::tiles::{self, Givers};
 use super::write::{Tuned, Words};
 use crate::body::is_decorated;
 use crate::classify::Class;
@@ -168,7 +168,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         let occupancy = self.fixed.occupancy.as_ref().and_then(|h| h.number);
         let flow = match (&self.space, occupancy) {
             (Space::Tiles { .. }, _) => {
-                tiles::tiles(self.at, site, &self.effects).map(|(_, flow)| flow)
+                tiles::tiles(self.at, site, &self.effects, Givers::Code).map(|(_, flow)| flow)
             }
             (_, Some(occupancy)) => {
                 tiles::grid_by_occupancy(self.at, site, occupancy, &self.effects)
@@ -206,8 +206,6 @@ fn sites<'a>(at: &KernelContext<'a>, fixed: &Fixed) -> Result<Vec<Site<'a>>, Ref
 
 /// What is searched.
 fn space<'a>(at: &KernelContext<'a>, sites: &[Site<'a>], effects: &Effects) -> Space {
-    let accesses = at.kernel.accesses.iter();
-    let products = accesses.filter(|a| a.kind == AccessKind::Mma).count();
     let launches = at.launches();
     if !launches
         .first()
@@ -215,20 +213,30 @@ fn space<'a>(at: &KernelContext<'a>, sites: &[Site<'a>], effects: &Effects) -> S
     {
         return Space::Occupancy;
     }
-    // The tiles of scaled operands are those of their scales.
+    if let [site] = sites
+        && has_free_tiles(at, effects)
+        && let Some((tiles, _)) = tiles::tiles(at, site, effects, Givers::Code)
+    {
+        return Space::Tiles {
+            tiles,
+            fused: is_fused(at),
+        };
+    }
+    Space::Clusters
+}
+
+/// Whether a matrix multiplication's tiles may be others: those of scaled operands are those of their
+/// scales, and where memory is the bound nothing follows from them.
+pub(in crate::playbook) fn has_free_tiles(at: &KernelContext<'_>, effects: &Effects) -> bool {
     let is_scale =
         |name: &SmolStr| effects.arrays.contains(name) && name.to_lowercase().contains("scale");
     let scaled =
         !at.calls(&["mma_scaled"]).is_empty() || at.kernel.params.iter().any(|p| is_scale(&p.name));
-    if let [site] = sites
-        && !scaled
-        && at.class != Class::MemoryBound
-        && let Some((tiles, _)) = tiles::tiles(at, site, effects)
-    {
-        return Space::Tiles {
-            tiles,
-            fused: products > 1,
-        };
-    }
-    Space::Clusters
+    !scaled && at.class != Class::MemoryBound
+}
+
+/// Whether it multiplies several times in a row.
+pub(in crate::playbook) fn is_fused(at: &KernelContext<'_>) -> bool {
+    let accesses = at.kernel.accesses.iter();
+    accesses.filter(|a| a.kind == AccessKind::Mma).count() > 1
 }

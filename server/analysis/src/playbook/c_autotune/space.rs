@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 
 use super::tiles::{Dim, Tile};
 use super::write::Words;
+use crate::arch::Arch;
 
 /// Hints that were fixed before; nothing is what the compiler takes by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +45,50 @@ pub(super) enum Space {
 }
 
 /// Tile of rows, columns and the sum, occupancy, blocks that share operands.
-type Row = (i64, i64, i64, i64, i64);
+pub(in crate::playbook) type Row = (i64, i64, i64, i64, i64);
+
+/// Architectures that want the same tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::playbook) struct Alike(usize);
+
+impl Alike {
+    pub(in crate::playbook) const ALL: [Alike; TABLE.len()] =
+        [Alike(0), Alike(1), Alike(2), Alike(3)];
+
+    /// Those of an architecture.
+    pub(in crate::playbook) fn of(arch: Arch) -> Alike {
+        match arch.capability().0 {
+            10 | 11 => Alike(0),
+            9 => Alike(1),
+            12 => Alike(2),
+            _ => Alike(3),
+        }
+    }
+
+    /// What is tried on them, for one matrix multiplication or several in a row.
+    pub(in crate::playbook) fn rows(self, fused: bool) -> &'static [Row] {
+        let (_, one, several) = TABLE[self.0];
+        if fused { several } else { one }
+    }
+
+    /// How code asks whether it runs on one of them: a test of the major number of the capability.
+    pub(in crate::playbook) fn test(self) -> &'static str {
+        match TABLE[self.0].0 {
+            "" => "== 8",
+            test => test,
+        }
+    }
+
+    /// Blocks that share operands pay there.
+    pub(in crate::playbook) fn has_clusters(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The architecture that stands for them.
+    pub(in crate::playbook) fn first(self) -> Arch {
+        [Arch::Sm100, Arch::Sm90, Arch::Sm120, Arch::Sm80][self.0]
+    }
+}
 
 /// The architectures that differ: how the code asks for them, one matrix multiplication, several.
 const TABLE: [(&str, &[Row], &[Row]); 4] = [

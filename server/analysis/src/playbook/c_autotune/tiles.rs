@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use tileperf_syntax::Span;
-use tileperf_syntax::ast::{Expr, ExprKind, Stmt};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt};
 
 use super::effects::Effects;
 use super::flow::Flow;
@@ -14,7 +14,7 @@ use crate::rules::{is_occupancy, is_tile};
 
 /// An extent of a matrix multiplication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dim {
+pub(in crate::playbook) enum Dim {
     M,
     N,
     K,
@@ -22,27 +22,129 @@ pub(super) enum Dim {
 
 /// A tile size that a launch passes as a constant.
 #[derive(Debug, Clone)]
-pub(super) struct Tile {
+pub(in crate::playbook) struct Tile {
     /// The kernel's parameter, and the configuration's field.
-    pub(super) field: SmolStr,
-    pub(super) dim: Dim,
+    pub(in crate::playbook) field: SmolStr,
+    pub(in crate::playbook) dim: Dim,
     /// What it is today.
-    pub(super) value: i64,
+    pub(in crate::playbook) value: i64,
     root: Root,
 }
 
+/// Where a tile's number comes from.
 #[derive(Debug, Clone)]
 enum Root {
     Name(SmolStr),
     Number(Span),
 }
 
+/// Who may say what a tile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::playbook) enum Givers {
+    /// The code at the launch alone.
+    Code,
+    /// Callers too: a default of a parameter counts.
+    Callers,
+}
+
+/// A number as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::playbook) struct Written {
+    /// In the file.
+    pub(in crate::playbook) span: Span,
+    /// The constant of the module that it is the value of.
+    pub(in crate::playbook) constant: Option<SmolStr>,
+    /// It is a parameter's default.
+    pub(in crate::playbook) is_default: bool,
+}
+
+impl Written {
+    /// A number at the launch.
+    pub(in crate::playbook) fn at(site: &Site<'_>, span: Span) -> Written {
+        Written {
+            span: site.item.place(span),
+            constant: None,
+            is_default: false,
+        }
+    }
+}
+
+impl Tile {
+    /// What follows from it and from numbers that are the same one, if nothing but the launch uses it.
+    pub(in crate::playbook) fn flow<'s, 'a>(
+        &self,
+        site: &'s Site<'a>,
+        also: &[Span],
+        arrays: &[bool],
+    ) -> Option<Flow<'s, 'a>> {
+        flow(site, std::slice::from_ref(self), also, arrays)
+    }
+
+    /// Where its number stands.
+    pub(in crate::playbook) fn written(&self, site: &Site<'_>) -> Option<Written> {
+        let name = match &self.root {
+            Root::Number(span) => return Some(Written::at(site, *span)),
+            Root::Name(name) => name,
+        };
+        let def = site.def()?;
+        if let Some(default) = default_of(def, name) {
+            return Some(Written {
+                is_default: true,
+                ..Written::at(site, default.span)
+            });
+        }
+        if let Some(value) = only(&def.body, name) {
+            return Some(Written::at(site, value.span));
+        }
+        let items = site.file.file.items.iter();
+        let mut bound = items.filter_map(|item| Some((item, only(&item.facts.body, name)?)));
+        let (item, value) = bound.next()?;
+        Some(Written {
+            span: item.place(value.span),
+            constant: Some(name.clone()),
+            is_default: false,
+        })
+    }
+}
+
+/// The tile that a launch passes for a parameter of a kernel that multiplies no matrices: which of the
+/// extents it is does not matter there.
+pub(in crate::playbook) fn tile_of(site: &Site<'_>, param: &SmolStr, arg: &Expr) -> Option<Tile> {
+    let (value, root) = number(site, arg, Givers::Callers)?;
+    if value < 16 || value.count_ones() != 1 {
+        return None;
+    }
+    Some(Tile {
+        field: param.clone(),
+        dim: Dim::M,
+        value,
+        root,
+    })
+}
+
+/// The number that a name is given once.
+fn only<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
+    let mut found = Vec::new();
+    crate::body::bindings(body, name, &mut |value| found.push(value));
+    match found.as_slice() {
+        [Some(value)] if matches!(value.kind, ExprKind::Int(_)) => Some(value),
+        _ => None,
+    }
+}
+
+/// The default of a parameter that keeps what it was given.
+fn default_of<'a>(def: &'a FunctionDef, name: &str) -> Option<&'a Expr> {
+    let param = def.params.iter().find(|p| p.name.name == name)?;
+    param.default.as_ref().filter(|_| !binds(&def.body, name))
+}
+
 /// The tiles of a launch that may be others, with what follows from them; nothing unless rows and
 /// columns are among them.
-pub(super) fn tiles<'s, 'a>(
+pub(in crate::playbook) fn tiles<'s, 'a>(
     at: &KernelContext<'a>,
     site: &'s Site<'a>,
     effects: &Effects,
+    givers: Givers,
 ) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
     let params = &at.kernel.params;
     let arrays: Vec<bool> = params
@@ -51,11 +153,11 @@ pub(super) fn tiles<'s, 'a>(
         .collect();
     let mut found: Vec<Tile> = Vec::new();
     for (param, arg) in params.iter().zip(site.passed) {
-        let Some(tile) = tile(site, &param.name, arg).filter(|_| param.constant) else {
+        let Some(tile) = tile(site, &param.name, arg, givers).filter(|_| param.constant) else {
             continue;
         };
         let again = |other: &Tile| other.dim == tile.dim || same(&other.root, &tile.root);
-        let flow = flow(site, std::slice::from_ref(&tile), &arrays);
+        let flow = tile.flow(site, &[], &arrays);
         let fits = flow.is_some_and(|flow| is_covered(at, site, &tile, &flow, &arrays));
         if fits && !found.iter().any(again) {
             found.push(tile);
@@ -65,7 +167,7 @@ pub(super) fn tiles<'s, 'a>(
     if !has(Dim::M) || !has(Dim::N) {
         return None;
     }
-    let flow = flow(site, &found, &arrays).filter(Flow::can_be_written)?;
+    let flow = flow(site, &found, &[], &arrays).filter(Flow::can_be_written)?;
     Some((found, flow))
 }
 
@@ -73,9 +175,15 @@ fn same(a: &Root, b: &Root) -> bool {
     matches!((a, b), (Root::Name(a), Root::Name(b)) if a == b)
 }
 
-fn flow<'s, 'a>(site: &'s Site<'a>, tiles: &[Tile], arrays: &[bool]) -> Option<Flow<'s, 'a>> {
+fn flow<'s, 'a>(
+    site: &'s Site<'a>,
+    tiles: &[Tile],
+    also: &[Span],
+    arrays: &[bool],
+) -> Option<Flow<'s, 'a>> {
     let mut roots = FxHashMap::default();
-    let mut numbers = FxHashMap::default();
+    let also = also.iter().map(|span| (*span, String::new()));
+    let mut numbers: FxHashMap<Span, String> = also.collect();
     for tile in tiles {
         let field = format!("{}.{}", site.config, tile.field);
         match &tile.root {
@@ -87,19 +195,8 @@ fn flow<'s, 'a>(site: &'s Site<'a>, tiles: &[Tile], arrays: &[bool]) -> Option<F
 }
 
 /// A tile's extent by its name, if it is a power of two written out or bound once.
-fn tile(site: &Site<'_>, param: &SmolStr, arg: &Expr) -> Option<Tile> {
-    let (value, root) = match &arg.kind {
-        ExprKind::Int(value) => (*value, Root::Number(arg.span)),
-        ExprKind::Name(name) => {
-            let own = site.def().is_some_and(|def| binds(&def.body, name));
-            // A constant of the module may be used by others.
-            if !own && site.named_elsewhere(name) != 1 {
-                return None;
-            }
-            (site.number(name)?, Root::Name(name.clone()))
-        }
-        _ => return None,
-    };
+fn tile(site: &Site<'_>, param: &SmolStr, arg: &Expr, givers: Givers) -> Option<Tile> {
+    let (value, root) = number(site, arg, givers)?;
     if !is_tile(param) || value < 16 || value.count_ones() != 1 {
         return None;
     }
@@ -111,6 +208,29 @@ fn tile(site: &Site<'_>, param: &SmolStr, arg: &Expr) -> Option<Tile> {
     })
 }
 
+/// The number that an argument is, and where it comes from.
+fn number(site: &Site<'_>, arg: &Expr, givers: Givers) -> Option<(i64, Root)> {
+    match &arg.kind {
+        ExprKind::Int(value) => Some((*value, Root::Number(arg.span))),
+        ExprKind::Name(name) => {
+            let default = (site.def()).and_then(|def| default_of(def, name));
+            if let Some(default) = default.filter(|_| givers == Givers::Callers) {
+                return match default.kind {
+                    ExprKind::Int(value) => Some((value, Root::Name(name.clone()))),
+                    _ => None,
+                };
+            }
+            let own = site.def().is_some_and(|def| binds(&def.body, name));
+            // A constant of the module may be used by others.
+            if !own && site.named_elsewhere(name) != 1 {
+                return None;
+            }
+            Some((site.number(name)?, Root::Name(name.clone())))
+        }
+        _ => None,
+    }
+}
+
 fn binds(body: &[Stmt], name: &str) -> bool {
     let mut found = false;
     crate::body::bindings(body, name, &mut |_| found = true);
@@ -118,7 +238,7 @@ fn binds(body: &[Stmt], name: &str) -> bool {
 }
 
 /// `TILE_SIZE_M`, `bm`, `tile_m`.
-fn dim(name: &str) -> Option<Dim> {
+pub(in crate::playbook) fn dim(name: &str) -> Option<Dim> {
     let lower = name.to_ascii_lowercase();
     let (rest, last) = lower.split_at_checked(lower.len().checked_sub(1)?)?;
     if !(rest.len() == 1 || rest.ends_with('_')) {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::{FileModel, ModelCache};
+use crate::playbook::Surroundings;
 use crate::rules::{KernelUses, RuleCache, check};
 use crate::target::Version;
 
@@ -104,7 +105,16 @@ fn other_files_count() {
             &Target::default(),
             &mut RuleCache::default(),
         );
-        let mut actions = checked.actions_used(&parsed, &text, &model, 0, Some(uses));
+        let mut actions = checked.actions_within(
+            &parsed,
+            &text,
+            &model,
+            0,
+            Some(Surroundings {
+                uses: &uses,
+                named: None,
+            }),
+        );
         actions.retain(|a| a.optimization.id == "C");
         actions.len()
     };

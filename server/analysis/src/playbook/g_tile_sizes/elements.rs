@@ -1,0 +1,401 @@
+//! Kernels that work on each element alone: which block an element is in changes nothing.
+//!
+//! Proven expression by expression. The block's index may stand where a load or a store has the tile's
+//! extent, or be multiplied by it and added to a count over it, which gives an element's own offset.
+//! Everything else must do the same for every element. What is not known to is a no.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use tileperf_syntax::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
+
+use crate::body::{ApiCall, Device, Extent, Literal, Ty};
+use crate::playbook::KernelContext;
+
+/// How many functions deep calls are followed.
+const DEPTH: u32 = 4;
+
+/// Whether a kernel whose grid has along `axis` a block for every `tile` elements gives the same results
+/// with blocks of another size.
+pub(super) fn are_alone(at: &KernelContext<'_>, tile: &SmolStr, axis: i64) -> bool {
+    let mut kernel = Function {
+        at,
+        device: at.device,
+        tile: Some(tile),
+        axis,
+        depth: DEPTH,
+        known: FxHashMap::default(),
+    };
+    kernel.block(&at.def.node.body).is_some()
+}
+
+/// What an expression is, as far as blocks go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The same for every element, or an element's own.
+    Own,
+    /// The extent of the tile.
+    Tile,
+    /// The index of the block.
+    Block,
+    /// Where the block begins.
+    Start,
+    /// A count over the elements of the tile.
+    Lane,
+}
+
+struct Function<'c, 'a> {
+    at: &'c KernelContext<'a>,
+    device: Device<'c>,
+    /// Nothing in functions that the kernel calls: they are handed neither tile nor block.
+    tile: Option<&'c SmolStr>,
+    axis: i64,
+    depth: u32,
+    known: FxHashMap<SmolStr, Part>,
+}
+
+impl<'c> Function<'c, '_> {
+    /// Walks statements; nothing if one may do something else in other blocks.
+    fn block(&mut self, body: &'c [Stmt]) -> Option<()> {
+        body.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &'c Stmt) -> Option<()> {
+        match &stmt.kind {
+            StmtKind::Pass => Some(()),
+            StmtKind::Expr(expr) => match &expr.kind {
+                ExprKind::Str(_) => Some(()),
+                _ => self.own(expr),
+            },
+            StmtKind::Assign { targets, value } => {
+                (targets.iter()).try_for_each(|target| self.assign(target, value))
+            }
+            StmtKind::AnnAssign {
+                target,
+                value: Some(value),
+                ..
+            } => self.assign(target, value),
+            StmtKind::AugAssign { target, value, .. } => {
+                self.own(target)?;
+                self.own(value)
+            }
+            StmtKind::If { branches, orelse } => {
+                for (test, body) in branches {
+                    self.own(test)?;
+                    self.block(body)?;
+                }
+                self.block(orelse)
+            }
+            // In a kernel what is left out would follow from where blocks begin.
+            StmtKind::Return(Some(value)) if self.tile.is_none() => self.own(value),
+            _ => None,
+        }
+    }
+
+    fn assign(&mut self, target: &'c Expr, value: &'c Expr) -> Option<()> {
+        match (&target.kind, &value.kind) {
+            (ExprKind::Tuple(targets), ExprKind::Tuple(values))
+                if targets.len() == values.len() =>
+            {
+                let mut pairs = targets.iter().zip(values);
+                pairs.try_for_each(|(target, value)| self.assign(target, value))
+            }
+            (ExprKind::Name(name), _) => {
+                let part = self.part(value)?;
+                match self.known.insert(name.clone(), part) {
+                    Some(before) if before != part => None,
+                    _ => Some(()),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn own(&mut self, expr: &'c Expr) -> Option<()> {
+        (self.part(expr)? == Part::Own).then_some(())
+    }
+
+    fn all_own(&mut self, args: &'c [Arg]) -> Option<()> {
+        args.iter().try_for_each(|arg| self.own(&arg.value))
+    }
+
+    fn part(&mut self, expr: &'c Expr) -> Option<Part> {
+        match &expr.kind {
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Str(_)
+            | ExprKind::None => Some(Part::Own),
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Attribute { value, attr } => {
+                // `ct.float32`, `math.pi`, `x.dtype`, `x.shape`.
+                let is_array = matches!(self.device.ty(value), Ty::Array(_));
+                let is_module = value.name().is_some_and(|n| self.is_import(n));
+                let is_api = self.device.module.api(expr).is_some();
+                let fits = is_api || is_module || attr.name == "dtype" || is_array;
+                fits.then_some(Part::Own)
+            }
+            ExprKind::Subscript { value, index } => {
+                self.own(value)?;
+                let of_array =
+                    matches!(&value.kind, ExprKind::Attribute { attr, .. } if attr.name == "shape");
+                of_array.then_some(())?;
+                index.iter().try_for_each(|i| self.own(i))?;
+                Some(Part::Own)
+            }
+            ExprKind::Unary { operand, .. } => {
+                self.own(operand)?;
+                Some(Part::Own)
+            }
+            ExprKind::Logical { left, right, .. } => {
+                self.own(left)?;
+                self.own(right)?;
+                Some(Part::Own)
+            }
+            ExprKind::Compare { first, rest } => {
+                self.own(first)?;
+                rest.iter().try_for_each(|(_, e)| self.own(e))?;
+                Some(Part::Own)
+            }
+            ExprKind::Conditional { test, body, orelse } => {
+                self.own(test)?;
+                let part = self.part(body)?;
+                (self.part(orelse)? == part).then_some(part)
+            }
+            ExprKind::Binary { op, left, right } => {
+                let (left, right) = (self.part(left)?, self.part(right)?);
+                combined(op, left, right)
+            }
+            ExprKind::Call { func, args } => self.call(expr, func, args),
+            _ => None,
+        }
+    }
+
+    fn is_import(&self, name: &SmolStr) -> bool {
+        self.device.module.imports.contains_key(name) && !self.known.contains_key(name)
+    }
+
+    fn name(&self, name: &SmolStr) -> Option<Part> {
+        if let Some(part) = self.known.get(name) {
+            return Some(*part);
+        }
+        if self.tile == Some(name) {
+            return Some(Part::Tile);
+        }
+        let is_param = self.device.param(name).is_some();
+        let constant = self.device.module.constants.get(name);
+        let is_number = constant.is_some_and(|c| !matches!(c, Literal::Generic { .. }));
+        (is_param || is_number || self.is_import(name)).then_some(Part::Own)
+    }
+
+    fn call(&mut self, expr: &'c Expr, func: &'c Expr, args: &'c [Arg]) -> Option<Part> {
+        if args.iter().any(|arg| arg.stars > 0) {
+            return None;
+        }
+        if let Some(call) = self.device.call(expr) {
+            return self.api(&call);
+        }
+        match &func.kind {
+            ExprKind::Attribute { value, attr } if attr.name == "astype" => {
+                self.all_own(args)?;
+                self.part(value)
+            }
+            ExprKind::Name(name) => {
+                self.all_own(args)?;
+                let own = self.known.contains_key(name) || self.device.param(name).is_some();
+                if own {
+                    return None;
+                }
+                match self.at.file.device_named(name) {
+                    Some(helper) => self.helper(helper),
+                    None => ["int", "float", "bool", "abs", "min", "max"]
+                        .contains(&name.as_str())
+                        .then_some(Part::Own),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A function that the kernel calls with what is an element's own.
+    fn helper(&self, device: Device<'_>) -> Option<Part> {
+        let mut inner = Function {
+            at: self.at,
+            device,
+            tile: None,
+            axis: self.axis,
+            depth: self.depth.checked_sub(1)?,
+            known: FxHashMap::default(),
+        };
+        inner.block(&device.def.body)?;
+        Some(Part::Own)
+    }
+
+    fn api(&mut self, call: &ApiCall<'c>) -> Option<Part> {
+        let part = match call.name.as_str() {
+            "bid" => {
+                let axis = self.device.ty(call.arg(0, "axis")?).int()?;
+                match axis == self.axis {
+                    true => Part::Block,
+                    false => Part::Own,
+                }
+            }
+            "arange" => {
+                let [first, rest @ ..] = call.args else {
+                    return None;
+                };
+                self.all_own(rest)?;
+                match self.part(&first.value)? {
+                    Part::Tile => Part::Lane,
+                    Part::Own => Part::Own,
+                    _ => return None,
+                }
+            }
+            "astype" => {
+                self.own(call.arg(1, "dtype")?)?;
+                return self.part(call.arg(0, "x")?);
+            }
+            "full" | "zeros" | "ones" => {
+                let shape = call.arg(0, "shape")?;
+                for extent in parts(shape) {
+                    let part = self.part(extent)?;
+                    matches!(part, Part::Own | Part::Tile).then_some(())?;
+                }
+                let others = call.args.iter().filter(|a| !std::ptr::eq(&a.value, shape));
+                others.into_iter().try_for_each(|a| self.own(&a.value))?;
+                Part::Own
+            }
+            "load" => {
+                let (index, shape) = (call.arg(1, "index")?, call.arg(2, "shape")?);
+                let (index, shape) = (self.device.follow(index), self.device.follow(shape));
+                let (indices, extents) = (parts(index), parts(shape));
+                (indices.len() == extents.len()).then_some(())?;
+                for (index, extent) in indices.iter().zip(extents) {
+                    match (self.part(index)?, self.part(extent)?) {
+                        (Part::Block, Part::Tile) | (Part::Own, Part::Own) => {}
+                        _ => return None,
+                    }
+                }
+                self.checked(call, &["index", "shape"], 3)?;
+                Part::Own
+            }
+            "store" => {
+                let index = self.device.follow(call.arg(1, "index")?);
+                let tile = self.device.tile(call.arg(2, "tile")?)?;
+                let (indices, extents) = (parts(index), tile.shape.as_ref()?);
+                (indices.len() == extents.len()).then_some(())?;
+                for (index, extent) in indices.iter().zip(extents) {
+                    let follows = matches!(extent, Extent::Name(name) if self.tile == Some(name));
+                    match self.part(index)? {
+                        Part::Block if follows => {}
+                        Part::Own if !follows && *extent != Extent::Other => {}
+                        _ => return None,
+                    }
+                }
+                self.own(call.arg(2, "tile")?)?;
+                self.checked(call, &["index", "tile"], 3)?;
+                Part::Own
+            }
+            "gather" | "scatter" => {
+                for index in parts(self.device.follow(call.arg(1, "indices")?)) {
+                    self.own(index)?;
+                }
+                self.checked(call, &["indices"], 2)?;
+                Part::Own
+            }
+            name if ELEMENTWISE.contains(&name) => {
+                self.all_own(call.args)?;
+                Part::Own
+            }
+            _ => return None,
+        };
+        Some(part)
+    }
+
+    /// The other arguments of an access: an element's own, and nothing outside the array is touched,
+    /// where another size of blocks would reach further.
+    fn checked(&mut self, call: &ApiCall<'c>, done: &[&str], places: usize) -> Option<()> {
+        let mut place = 0;
+        for arg in call.args {
+            let name = arg.name.as_ref().map(|n| n.name.as_str());
+            if name.is_none() {
+                place += 1;
+            }
+            let is_done = match name {
+                Some(name) => done.contains(&name),
+                None => place > 1 && place <= places,
+            };
+            if name == Some("check_bounds") && !matches!(arg.value.kind, ExprKind::Bool(true)) {
+                return None;
+            }
+            if !is_done {
+                self.own(&arg.value)?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// What arithmetic makes of two parts.
+fn combined(op: &str, left: Part, right: Part) -> Option<Part> {
+    use Part::{Block, Lane, Own, Start, Tile};
+    match (op, left, right) {
+        (_, Own, Own) => Some(Own),
+        ("*", Block, Tile) | ("*", Tile, Block) => Some(Start),
+        ("+", Start, Lane) | ("+", Lane, Start) => Some(Own),
+        ("+", Start, Own) | ("+", Own, Start) => Some(Start),
+        ("+", Lane, Own) | ("+", Own, Lane) => Some(Lane),
+        _ => None,
+    }
+}
+
+fn parts(expr: &Expr) -> &[Expr] {
+    match &expr.kind {
+        ExprKind::Tuple(parts) | ExprKind::List(parts) => parts,
+        _ => std::slice::from_ref(expr),
+    }
+}
+
+/// Functions of cuTile's that do the same for every element.
+const ELEMENTWISE: [&str; 41] = [
+    "abs",
+    "add",
+    "atan2",
+    "bitwise_and",
+    "bitwise_lshift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_rshift",
+    "bitwise_xor",
+    "cdiv",
+    "ceil",
+    "cos",
+    "cosh",
+    "equal",
+    "exp",
+    "exp2",
+    "floor",
+    "floordiv",
+    "greater",
+    "greater_equal",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log2",
+    "maximum",
+    "minimum",
+    "mod",
+    "mul",
+    "negative",
+    "not_equal",
+    "pow",
+    "rsqrt",
+    "sin",
+    "sinh",
+    "sqrt",
+    "sub",
+    "tan",
+    "tanh",
+    "truediv",
+    "where",
+];

@@ -1,0 +1,344 @@
+//! Launches that fix their tiles: other numbers where they are written.
+
+use smol_str::SmolStr;
+use tileperf_syntax::Span;
+use tileperf_syntax::ast::{Expr, ExprKind};
+
+use super::elements;
+use crate::playbook::c_autotune::effects::Effects;
+use crate::playbook::c_autotune::flow::Flow;
+use crate::playbook::c_autotune::plan::{has_free_tiles, is_fused};
+use crate::playbook::c_autotune::space::Alike;
+use crate::playbook::c_autotune::tiles::{Dim, Givers, Tile, Written, tile_of, tiles};
+use crate::playbook::site::{Meaning, Site};
+use crate::playbook::{Actions, KernelContext};
+use crate::rewrite::Edits;
+use crate::rules::{is_tile, multiplies};
+
+/// How few and how many elements a block of an elementwise kernel may have.
+const ELEMENTS: std::ops::RangeInclusive<i64> = 128..=16384;
+
+pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
+    let Ok(effects) = Effects::of(at.file, &at.device) else {
+        return;
+    };
+    let launches = at.launches();
+    let sites: Vec<Site<'_>> = (launches.iter())
+        .filter_map(|launch| Site::of(at, launch).ok())
+        .collect();
+    let product = (launches.first()).is_some_and(|l| multiplies(at.file, &l.candidates));
+    let found: Vec<(&Site<'_>, Vec<Sized>)> = (sites.iter())
+        .map(|site| {
+            let all = match product {
+                true => of_product(at, site, &effects),
+                false => of_elements(at, site, &effects),
+            };
+            (site, all)
+        })
+        .filter(|(_, all)| !all.is_empty())
+        .collect();
+    let several = found.len() > 1;
+    for (number, (site, all)) in found.iter().enumerate() {
+        for sized in all {
+            let label = match several {
+                true => format!("{},launch={}", sized.variant, number + 1),
+                false => sized.variant.clone(),
+            };
+            sized.push(at, site, label, product, out);
+        }
+    }
+}
+
+/// A launch's tiles with other sizes.
+struct Sized {
+    /// `tm=128,tn=64`
+    variant: String,
+    /// The same as it is now.
+    now: String,
+    /// What is written where.
+    numbers: Vec<(Written, i64)>,
+    premises: Vec<String>,
+}
+
+impl Sized {
+    fn push(
+        &self,
+        at: &KernelContext<'_>,
+        site: &Site<'_>,
+        label: String,
+        product: bool,
+        out: &mut Actions<'_>,
+    ) {
+        let mut edits = Edits::new(at.file.text);
+        for (written, value) in &self.numbers {
+            edits = edits.replace(written.span, value.to_string());
+        }
+        let place = site.def().map_or("", |def| def.name.name.as_str());
+        let title = format!(
+            "Launch `{}` with {} in `{place}` (now {})",
+            at.kernel.name,
+            self.variant.replace(',', ", "),
+            self.now
+        );
+        let mut described = out.push_in_file(label, title, edits).in_host_code();
+        if product {
+            described = described.other_results();
+        }
+        for premise in &self.premises {
+            described = described.if_only(premise.clone());
+        }
+    }
+}
+
+/// What the numbers rest on that are not only this launch's; nothing if somebody else reads them.
+fn premises(at: &KernelContext<'_>, numbers: &[Written]) -> Option<Vec<String>> {
+    let mut out = Vec::new();
+    for written in numbers {
+        if let Some(name) = &written.constant {
+            match at.named_elsewhere(name) {
+                Some(true) => return None,
+                Some(false) => {}
+                None => out.push(format!("no other file reads `{name}`")),
+            }
+        }
+        if written.is_default {
+            out.push(
+                "callers that leave the tile to the default do not count on its present value"
+                    .to_owned(),
+            );
+        }
+    }
+    out.dedup();
+    Some(out)
+}
+
+/// Tiles of rows, columns and the sum.
+fn of_product(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Vec<Sized> {
+    if !has_free_tiles(at, effects) {
+        return Vec::new();
+    }
+    let Some((found, _)) = tiles(at, site, effects, Givers::Callers) else {
+        return Vec::new();
+    };
+    let written: Option<Vec<Written>> = found.iter().map(|tile| tile.written(site)).collect();
+    let Some(written) = written else {
+        return Vec::new();
+    };
+    let Some(mut premises) = premises(at, &written) else {
+        return Vec::new();
+    };
+    premises.push(
+        "the kernel is right for tiles of this size, also where they do not divide an extent"
+            .to_owned(),
+    );
+    let now: Vec<String> = found.iter().map(|t| t.value.to_string()).collect();
+    sizes(at, &found)
+        .into_iter()
+        .map(|sizes| Sized {
+            variant: named(found.iter().map(|t| &t.field), &sizes),
+            now: now.join(", "),
+            numbers: changed(&written, &found, &sizes),
+            premises: premises.clone(),
+        })
+        .collect()
+}
+
+/// The numbers that change.
+fn changed(written: &[Written], tiles: &[Tile], sizes: &[i64]) -> Vec<(Written, i64)> {
+    let all = written.iter().zip(tiles).zip(sizes);
+    all.filter(|((_, tile), size)| tile.value != **size)
+        .map(|((written, _), size)| (written.clone(), *size))
+        .collect()
+}
+
+fn named<'n>(fields: impl Iterator<Item = &'n SmolStr>, sizes: &[i64]) -> String {
+    let pairs: Vec<String> = fields.zip(sizes).map(|(f, s)| format!("{f}={s}")).collect();
+    pairs.join(",")
+}
+
+/// Sizes that are tried on the architectures that are judged for, without the present ones. Blocks
+/// share operands only if the decorator says so.
+fn sizes(at: &KernelContext<'_>, tiles: &[Tile]) -> Vec<Vec<i64>> {
+    let clusters = at.hint("num_ctas").is_some_and(|n| n > 1);
+    let now: Vec<i64> = tiles.iter().map(|t| t.value).collect();
+    let mut kinds: Vec<Alike> = Vec::new();
+    for arch in &at.file.target.archs {
+        let kind = Alike::of(*arch);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let mut out: Vec<Vec<i64>> = Vec::new();
+    for kind in kinds {
+        for (m, n, k, _, num_ctas) in kind.rows(is_fused(at)) {
+            let sizes: Vec<i64> = (tiles.iter())
+                .map(|tile| match tile.dim {
+                    Dim::M => *m,
+                    Dim::N => *n,
+                    Dim::K => *k,
+                })
+                .collect();
+            let fits = *num_ctas == 1 || clusters;
+            if fits && sizes != now && !out.contains(&sizes) {
+                out.push(sizes);
+            }
+        }
+    }
+    out
+}
+
+/// Tiles of a kernel that works on each element alone.
+fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Vec<Sized> {
+    let params = &at.kernel.params;
+    let arrays: Vec<bool> = params
+        .iter()
+        .map(|p| effects.arrays.contains(&p.name))
+        .collect();
+    let found: Vec<Free> = (params.iter().zip(site.passed))
+        .filter(|(param, _)| param.constant && is_tile(&param.name))
+        .filter_map(|(param, arg)| Free::of(at, site, &param.name, arg, &arrays))
+        .collect();
+    let block: i64 = found.iter().map(|f| f.value).product();
+    let factors: &[(i64, i64)] = match found.len() {
+        1 => &[(1, 4), (1, 2), (2, 1), (4, 1)],
+        _ => &[(1, 2), (2, 1)],
+    };
+    let mut out = Vec::new();
+    for free in &found {
+        for (times, by) in factors {
+            let size = free.value * times / by;
+            if size < 16 || !ELEMENTS.contains(&(block / free.value * size)) {
+                continue;
+            }
+            let Some(mut premises) = premises(at, &free.written) else {
+                continue;
+            };
+            premises.push(format!(
+                "nothing depends on whether elements behind `{}` are written",
+                free.count
+            ));
+            out.push(Sized {
+                variant: format!("{}={size}", free.field),
+                now: free.value.to_string(),
+                numbers: free.written.iter().map(|w| (w.clone(), size)).collect(),
+                premises,
+            });
+        }
+    }
+    out
+}
+
+/// A tile of an elementwise kernel, and everywhere its number is written.
+struct Free {
+    field: SmolStr,
+    value: i64,
+    written: Vec<Written>,
+    /// How many elements the grid is for, as written.
+    count: String,
+}
+
+impl Free {
+    fn of<'a>(
+        at: &KernelContext<'a>,
+        site: &Site<'a>,
+        field: &SmolStr,
+        arg: &Expr,
+        arrays: &[bool],
+    ) -> Option<Free> {
+        let tile = tile_of(site, field, arg)?;
+        let grid = followed(site, site.grid);
+        let ExprKind::Tuple(axes) = &grid.kind else {
+            return None;
+        };
+        let mut written = vec![tile.written(site)?];
+        let mut numbers: Vec<Span> = Vec::new();
+        // A number written at the launch is that of the grid where it is the only one like it.
+        if matches!(arg.kind, ExprKind::Int(_)) {
+            let alone = |e: &&Expr| matches!(e.kind, ExprKind::Int(v) if v == tile.value);
+            let twins = site.passed.iter().filter(alone).count();
+            let by = axes.iter().filter_map(|axis| Some(quotient(site, axis)?.1));
+            let by: Vec<&Expr> = by.filter(|by| alone(by)).collect();
+            let ([by], 1) = (by.as_slice(), twins) else {
+                return None;
+            };
+            numbers.push(by.span);
+            written.push(Written::at(site, by.span));
+        }
+        let flow: Flow<'_, '_> = tile.flow(site, &numbers, arrays)?;
+        let mut of_grid = axes.iter().enumerate().filter(|(_, e)| flow.mentions(e));
+        let (axis, blocks) = of_grid.next()?;
+        let (count, by) = quotient(site, blocks)?;
+        let is_plain = matches!(by.kind, ExprKind::Name(_) | ExprKind::Int(_));
+        let alone = of_grid.next().is_none() && !flow.mentions(count) && is_plain;
+        // Passed as another number too: what that is for is not seen.
+        let passed = site.passed.iter().filter(|e| flow.mentions(e)).count();
+        if !alone || passed != 1 || !elements::are_alone(at, field, i64::try_from(axis).ok()?) {
+            return None;
+        }
+        Some(Free {
+            field: field.clone(),
+            value: tile.value,
+            written,
+            count: site.source(count.span).to_owned(),
+        })
+    }
+}
+
+/// What a name was given once.
+fn followed<'a>(site: &Site<'a>, expr: &'a Expr) -> &'a Expr {
+    match expr.name().map(|name| site.meaning(name)) {
+        Some(Meaning::Value(value)) => value,
+        _ => expr,
+    }
+}
+
+/// Count and divisor of a quotient that is rounded up: `cdiv(n, t)`, `math.ceil(n / t)`,
+/// `(n + t - 1) // t`, `-(-n // t)`.
+fn quotient<'a>(site: &Site<'a>, expr: &'a Expr) -> Option<(&'a Expr, &'a Expr)> {
+    let expr = followed(site, expr);
+    let same = |a: &Expr, b: &Expr| site.source(a.span) == site.source(b.span);
+    match &expr.kind {
+        ExprKind::Call { func, args } => {
+            let name = func.last_ident()?.name;
+            match (name.as_str(), args.as_slice()) {
+                ("cdiv" | "ceil_div", [count, by]) => Some((&count.value, &by.value)),
+                ("int", [inner]) => quotient(site, &inner.value),
+                ("ceil", [inner]) => match &inner.value.kind {
+                    ExprKind::Binary { op, left, right } if op == "/" => Some((left, right)),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        ExprKind::Binary { op, left, right } if op == "//" => {
+            let ExprKind::Binary {
+                op: minus,
+                left: sum,
+                right: one,
+            } = &left.kind
+            else {
+                return None;
+            };
+            let ExprKind::Binary {
+                op: plus,
+                left: count,
+                right: by,
+            } = &sum.kind
+            else {
+                return None;
+            };
+            let fits = minus == "-" && plus == "+" && matches!(one.kind, ExprKind::Int(1));
+            // A divisor that is a number would have to change at two places.
+            let named = by.name().is_some() && same(by, right);
+            (fits && named).then_some((&**count, &**right))
+        }
+        ExprKind::Unary { op, operand } if op == "-" => match &operand.kind {
+            ExprKind::Binary { op, left, right } if op == "//" => match &left.kind {
+                ExprKind::Unary { op, operand } if op == "-" => Some((operand, right)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}

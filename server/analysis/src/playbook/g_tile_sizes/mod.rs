@@ -1,0 +1,193 @@
+//! Other tile sizes: at a launch that fixes them, or in a search that leaves them out.
+
+mod elements;
+mod fixed;
+mod searched;
+#[cfg(test)]
+mod tests;
+
+use super::optimization::optimization;
+use super::{Actions, KernelContext};
+use crate::rules::is_test;
+
+optimization! {
+    /// Launch with tiles of another size.
+    ///
+    /// How much a block loads and computes at once decides how often operands are read again, how many
+    /// registers and how much shared memory a block takes, and how many blocks there are to fill the
+    /// device. Which size is best differs with kind of kernel, card and shape: large tiles want large
+    /// matrices, and where an extent has fewer than 16 tiles smaller ones fill the device better.
+    ///
+    /// Tried are, for matrix multiplication and attention, tiles of 64 to 256 on sm_100, 32 to 256 on
+    /// sm_90, 64 to 128 on sm_120 and up to 128 on older cards, square and not; for kernels that work on
+    /// each element alone half and twice, a quarter and four times the size. The number is changed
+    /// where it is written, and only where nothing but the grid and what the kernel is passed follows
+    /// from it: no buffer, no test, no other call.
+    ///
+    /// ```python before
+    /// @ct.kernel
+    /// def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     acc = ct.zeros((tm, tn), dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+    ///         x = ct.load(a, (i, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO)
+    ///         y = ct.load(b, (k, j), (tk, tn), padding_mode=ct.PaddingMode.ZERO)
+    ///         acc = ct.mma(x, y, acc)
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def product(a, b):
+    ///     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    ///     tile_m, tile_n = 128, 128
+    ///     grid = (ct.cdiv(a.shape[0], tile_m), ct.cdiv(b.shape[1], tile_n))
+    ///     ct.launch(torch.cuda.current_stream(), grid, matmul, (a, b, c, tile_m, tile_n, 64))
+    ///     return c
+    /// ```
+    ///
+    /// ```python after tm=128,tn=256,tk=64
+    /// @ct.kernel
+    /// def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     acc = ct.zeros((tm, tn), dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+    ///         x = ct.load(a, (i, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO)
+    ///         y = ct.load(b, (k, j), (tk, tn), padding_mode=ct.PaddingMode.ZERO)
+    ///         acc = ct.mma(x, y, acc)
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def product(a, b):
+    ///     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    ///     tile_m, tile_n = 128, 256
+    ///     grid = (ct.cdiv(a.shape[0], tile_m), ct.cdiv(b.shape[1], tile_n))
+    ///     ct.launch(torch.cuda.current_stream(), grid, matmul, (a, b, c, tile_m, tile_n, 64))
+    ///     return c
+    /// ```
+    ///
+    /// Of a kernel that works on each element alone the results are the same, bit for bit:
+    ///
+    /// ```python before
+    /// @ct.kernel
+    /// def scale(x, y, BLOCK: ct.Constant[int]):
+    ///     i = ct.bid(0)
+    ///     ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)) * 2)
+    ///
+    /// def doubled(x):
+    ///     y = torch.empty_like(x)
+    ///     ct.launch(torch.cuda.current_stream(), (ct.cdiv(x.numel(), 1024),), scale, (x, y, 1024))
+    ///     return y
+    /// ```
+    ///
+    /// ```python after BLOCK=2048
+    /// @ct.kernel
+    /// def scale(x, y, BLOCK: ct.Constant[int]):
+    ///     i = ct.bid(0)
+    ///     ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)) * 2)
+    ///
+    /// def doubled(x):
+    ///     y = torch.empty_like(x)
+    ///     ct.launch(torch.cuda.current_stream(), (ct.cdiv(x.numel(), 2048),), scale, (x, y, 2048))
+    ///     return y
+    /// ```
+    ///
+    /// A search that has no branch for an architecture gets one, and what it has stays for the others:
+    ///
+    /// ```python before
+    /// from types import SimpleNamespace
+    /// import cuda.tile as ct
+    /// import torch
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @ct.kernel
+    /// def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     acc = ct.zeros((tm, tn), dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+    ///         x = ct.load(a, (i, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO)
+    ///         y = ct.load(b, (k, j), (tk, tn), padding_mode=ct.PaddingMode.ZERO)
+    ///         acc = ct.mma(x, y, acc)
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def configs():
+    ///     yield SimpleNamespace(tm=256, tn=256, tk=64, num_ctas=2, occupancy=1)
+    ///     yield SimpleNamespace(tm=128, tn=256, tk=64, num_ctas=1, occupancy=2)
+    ///
+    /// def tune(a, b, c, stream, grid_fn, args_fn, hints_fn):
+    ///     return exhaustive_search(list(configs()), stream, grid_fn, matmul, args_fn, hints_fn)
+    /// ```
+    ///
+    /// ```python after arch=sm_90
+    /// from types import SimpleNamespace
+    /// import cuda.tile as ct
+    /// import torch
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @ct.kernel
+    /// def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     acc = ct.zeros((tm, tn), dtype=ct.float32)
+    ///     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+    ///         x = ct.load(a, (i, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO)
+    ///         y = ct.load(b, (k, j), (tk, tn), padding_mode=ct.PaddingMode.ZERO)
+    ///         acc = ct.mma(x, y, acc)
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def configs():
+    ///     if torch.cuda.get_device_capability()[0] == 9:
+    ///         for tm, tn, tk, num_ctas, occupancy in (
+    ///             # As it was first before.
+    ///             (256, 256, 64, 2, 1),
+    ///             (128, 128, 64, 1, 1),
+    ///             (128, 128, 64, 1, 2),
+    ///             (128, 256, 64, 1, 1),
+    ///             (128, 64, 64, 1, 2),
+    ///             (64, 128, 64, 1, 2),
+    ///             (64, 256, 64, 1, 1),
+    ///             (64, 64, 64, 1, 4),
+    ///         ):
+    ///             yield SimpleNamespace(tm=tm, tn=tn, tk=tk, num_ctas=num_ctas, occupancy=occupancy)
+    ///         return
+    ///     yield SimpleNamespace(tm=256, tn=256, tk=64, num_ctas=2, occupancy=1)
+    ///     yield SimpleNamespace(tm=128, tn=256, tk=64, num_ctas=1, occupancy=2)
+    ///
+    /// def tune(a, b, c, stream, grid_fn, args_fn, hints_fn):
+    ///     return exhaustive_search(list(configs()), stream, grid_fn, matmul, args_fn, hints_fn)
+    /// ```
+    ///
+    /// One that has a branch for it but a single value for a tile, the occupancy or (on sm_100)
+    /// `num_ctas` gets another value for each of these, in that branch.
+    ///
+    /// A tile that covers a whole row stays, and so does one whose blocks give partial results: with
+    /// another size the results would be others.
+    ///
+    /// ```python good
+    /// @ct.kernel
+    /// def normalized(x, y, BLOCK: ct.Constant[int]):
+    ///     row = ct.bid(0)
+    ///     values = ct.load(x, (row, 0), (1, BLOCK), padding_mode=ct.PaddingMode.ZERO)
+    ///     ct.store(y, (row, 0), values / ct.sum(values))
+    ///
+    /// @ct.kernel
+    /// def sums(x, y, BLOCK: ct.Constant[int]):
+    ///     i = ct.bid(0)
+    ///     values = ct.load(x, (i,), (BLOCK,), padding_mode=ct.PaddingMode.ZERO)
+    ///     ct.store(y, (i,), ct.sum(values, axis=0, keepdims=True))
+    ///
+    /// def run(x, y, z):
+    ///     stream = torch.cuda.current_stream()
+    ///     ct.launch(stream, (x.shape[0],), normalized, (x, y, 1024))
+    ///     ct.launch(stream, (ct.cdiv(x.numel(), 1024),), sums, (x.view(-1), z, 1024))
+    /// ```
+    G "tile-sizes" Locality Same offer,
+    gain "5-50 %" "matrix multiplication and attention, B200" "TileGym's guides",
+    gain "0 %" "elementwise kernels with blocks of 256 to 8192 other than 1024, B200" "TileGym's guides",
+}
+
+fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
+    if is_test(at.file) {
+        return;
+    }
+    if at.uses.searches > 0 {
+        searched::offer(at, out);
+    } else {
+        fixed::offer(at, out);
+    }
+}
