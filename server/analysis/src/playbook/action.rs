@@ -22,6 +22,9 @@ pub struct Action {
     pub premises: Vec<String>,
     /// What happens to the numbers.
     pub numerics: Numerics,
+    /// Of a search: what else is offered for the kernel and still is with the search around it. None
+    /// of it is done by this action.
+    pub next: Vec<&'static Optimization>,
 }
 
 impl Action {
@@ -31,6 +34,14 @@ impl Action {
             "" => self.optimization.id.to_owned(),
             variant => format!("{} {variant}", self.optimization.id),
         }
+    }
+
+    /// What may be tried next, as a sentence; nothing if there is nothing.
+    pub fn next_in_words(&self) -> Option<String> {
+        let names: Vec<String> = (self.next.iter())
+            .map(|next| format!("{} {}", next.id, next.slug))
+            .collect();
+        (!names.is_empty()).then(|| format!("Next, each on its own: {}.", names.join(", ")))
     }
 
     /// Whether compiled code can say anything of it.
@@ -105,6 +116,7 @@ impl Actions<'_> {
             effects: vec![Effect::Code],
             premises: Vec::new(),
             numerics: self.optimization.numerics,
+            next: Vec::new(),
         });
         let last = self.out.len() - 1;
         Described {

@@ -9,6 +9,7 @@ mod action;
 mod context;
 mod host;
 mod markdown;
+mod next;
 mod offer;
 mod optimization;
 mod order;
@@ -47,6 +48,7 @@ optimizations! {
     g_tile_sizes,
     h_cheaper_math,
     i_block_swizzle,
+    k_batch_copies,
     m_static_bounds,
     n_divisibility,
     p_masked_gather,

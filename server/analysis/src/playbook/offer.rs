@@ -1,7 +1,7 @@
 //! Asking the optimizations about a kernel.
 
 use super::context::own_uses;
-use super::{Action, Actions, KernelContext, OPTIMIZATIONS, Surroundings, order};
+use super::{Action, Actions, KernelContext, OPTIMIZATIONS, Surroundings, next, order};
 use crate::body::{Code, Device};
 use crate::classify::{Known, classify};
 use crate::model::Kernel;
@@ -51,5 +51,6 @@ pub fn actions(
         (optimization.offer)(&context, &mut actions);
     }
     order::by_promise(&mut out, class);
+    next::note(&mut out);
     out
 }

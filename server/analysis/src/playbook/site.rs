@@ -44,7 +44,19 @@ pub(super) enum Meaning<'a> {
 pub(super) type Refused = &'static str;
 
 impl<'a> Site<'a> {
+    /// A launch that runs once a call of its function.
     pub(super) fn of(at: &KernelContext<'a>, launch: &'a Launch) -> Result<Site<'a>, Refused> {
+        match Site::anywhere(at, launch)? {
+            (site, loops) if loops.is_empty() => Ok(site),
+            _ => Err("it is launched in a loop"),
+        }
+    }
+
+    /// A launch and the loops around it, outermost first.
+    pub(super) fn anywhere(
+        at: &KernelContext<'a>,
+        launch: &'a Launch,
+    ) -> Result<(Site<'a>, Vec<&'a Stmt>), Refused> {
         let file = *at.file;
         if launch.stale {
             return Err("the launch does not parse");
@@ -61,7 +73,7 @@ impl<'a> Site<'a> {
             .ok_or("the launch is not found in its file")?;
         let around: Vec<_> = file.functions_around(launch.span);
         let around: Vec<&FunctionDef> = around.into_iter().map(|f| f.node).collect();
-        let stmt = statement(&file, call.item, &around, call.node)?;
+        let (stmt, loops) = statement(&file, call.item, &around, call.node)?;
         let ExprKind::Call { args, .. } = &call.node.kind else {
             return Err("the launch is no call");
         };
@@ -93,7 +105,7 @@ impl<'a> Site<'a> {
         if site.passed.len() != at.kernel.params.len() {
             return Err("it passes another number of arguments than the kernel has parameters");
         }
-        Ok(site)
+        Ok((site, loops))
     }
 
     /// The innermost function.
@@ -263,13 +275,13 @@ fn mentions(body: &[Stmt], name: &SmolStr, skip: Option<Span>, count: &mut usize
     }
 }
 
-/// The statement that is a call, if it has its lines to itself and runs once a call of its function.
+/// The statement that is a call, if it has its lines to itself, and the loops around it.
 fn statement<'a>(
     file: &FileContext<'a>,
     item: &'a Item,
     around: &[&'a FunctionDef],
     call: &Expr,
-) -> Result<&'a Stmt, Refused> {
+) -> Result<(&'a Stmt, Vec<&'a Stmt>), Refused> {
     let def = *around.first().ok_or("it is launched outside functions")?;
     if def.is_async {
         return Err("it is launched in a coroutine");
@@ -277,13 +289,10 @@ fn statement<'a>(
     let mut found = None;
     walk(&def.body, &mut |expr, place| {
         if expr.span == call.span {
-            found = place.stmt().map(|stmt| (stmt, place.in_loop()));
+            found = place.stmt().map(|stmt| (stmt, place.loops().collect()));
         }
     });
-    let (stmt, in_loop) = found.ok_or("the launch is not a statement of its own")?;
-    if in_loop {
-        return Err("it is launched in a loop");
-    }
+    let (stmt, loops) = found.ok_or("the launch is not a statement of its own")?;
     if !matches!(&stmt.kind, StmtKind::Expr(e) if e.span == call.span) {
         return Err("the launch is not a statement of its own");
     }
@@ -294,7 +303,7 @@ fn statement<'a>(
         .get(place.end as usize..crate::rewrite::line_end(file.text, place.end) as usize);
     let ends = rest.is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'));
     if alone && ends {
-        Ok(stmt)
+        Ok((stmt, loops))
     } else {
         Err("the launch shares its line")
     }

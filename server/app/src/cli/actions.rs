@@ -166,6 +166,9 @@ fn write_text(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::
         for premise in &action.premises {
             note(&format!("only if {premise}"))?;
         }
+        if let Some(next) = action.next_in_words() {
+            note(&next)?;
+        }
     }
     Ok(())
 }
@@ -201,6 +204,7 @@ fn row(path: &Path, kernel: &KernelActions, line: u32, offered: &Offered) -> Val
         "numerics": action.numerics,
         "effects": action.effects,
         "premises": action.premises,
+        "next": action.next.iter().map(|next| next.id).collect::<Vec<_>>(),
         "proof": proof,
     })
 }

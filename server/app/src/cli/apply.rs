@@ -67,5 +67,8 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     for premise in &action.premises {
         writeln!(out, "Right only if {premise}.")?;
     }
+    if let Some(next) = action.next_in_words() {
+        writeln!(out, "{next}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }

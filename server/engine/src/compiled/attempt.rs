@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::CompiledFacts;
 use tileperf_analysis::model::{FileModel, ModelCache};
-use tileperf_analysis::signature::Signature;
+use tileperf_analysis::signature::{Param, Signature};
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::Text;
 
@@ -74,16 +74,19 @@ impl<'s> Attempt<'s> {
     }
 }
 
-/// The signature of a kernel that may have got further parameters: of those, what is guessed.
+/// The signature of a kernel that may have got other parameters: of those, what is guessed.
 fn continued(before: &Signature, guessed: Option<&Signature>) -> Signature {
-    let mut signature = before.clone();
-    let all = guessed.map_or(&[][..], |guess| &guess.params);
-    let is_longer = (before.params.iter().zip(all)).all(|(old, new)| old.name == new.name);
-    if is_longer {
-        let further = all.iter().skip(before.params.len());
-        signature.params.extend(further.cloned());
+    let Some(guessed) = guessed else {
+        return before.clone();
+    };
+    let known = |param: &Param| before.params.iter().find(|old| old.name == param.name);
+    let params = guessed.params.iter();
+    Signature {
+        params: params
+            .map(|param| known(param).unwrap_or(param).clone())
+            .collect(),
+        ..before.clone()
     }
-    signature
 }
 
 fn compiled(
@@ -140,9 +143,11 @@ mod tests {
         let longer = signature(&[("a", "int32"), ("b", "int32"), ("n", "int32")]);
         let wanted = signature(&[("a", "int64"), ("b", "int32"), ("n", "int32")]);
         assert_eq!(continued(&before, Some(&longer)), wanted);
-        // Nothing is known of it, it is no longer, or other parameters: the compiler has its say.
-        let other = signature(&[("a", "int32"), ("c", "int32"), ("n", "int32")]);
-        for guessed in [None, Some(&before), Some(&other)] {
+        let other = signature(&[("c", "int32"), ("a", "int32"), ("n", "int32")]);
+        let wanted = signature(&[("c", "int32"), ("a", "int64"), ("n", "int32")]);
+        assert_eq!(continued(&before, Some(&other)), wanted);
+        // Nothing is known of it, or it has the same: the compiler has its say.
+        for guessed in [None, Some(&before)] {
             assert_eq!(continued(&before, guessed), before);
         }
     }

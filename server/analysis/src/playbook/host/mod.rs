@@ -4,9 +4,11 @@
 //! `y.shape[1]` if `y` was made like `x`. What cannot be followed stands for itself if it cannot change.
 
 mod facts;
+mod quotient;
 
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 
+pub(super) use self::quotient::{followed, quotient};
 use super::site::{Meaning, Site};
 
 /// How often names are followed.

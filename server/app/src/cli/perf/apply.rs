@@ -80,6 +80,7 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     if args.format == Format::Text {
         announce(action)?;
     }
+    let next = action.next_in_words();
     let work = |looped: &mut Loop<'_>| {
         looped.expect_tried()?;
         if !looped.session().has_baseline() {
@@ -88,6 +89,9 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         let outcome = looped.iterate(change)?;
         if args.format == Format::Text {
             write_report(looped, &outcome)?;
+            if let Some(next) = &next {
+                writeln!(io::stdout(), "\n{next}")?;
+            }
         }
         conclude(looped, &outcome, true, args.format)
     };

@@ -125,7 +125,8 @@ fn title(offered: &Offered) -> String {
 
 /// What has to be known before the edit is made.
 fn note(action: &Action) -> Option<Note> {
-    if action.numerics == Numerics::Same && action.premises.is_empty() {
+    let next = action.next_in_words();
+    if action.numerics == Numerics::Same && action.premises.is_empty() && next.is_none() {
         return None;
     }
     let mut said = Vec::new();
@@ -138,6 +139,7 @@ fn note(action: &Action) -> Option<Note> {
             .iter()
             .map(|p| format!("Right only if {p}.")),
     );
+    said.extend(next);
     Some(Note {
         label: action.title.clone(),
         description: Some(said.join(" ")),
