@@ -268,3 +268,66 @@ fn killed_between_any_two_steps() {
         }
     }
 }
+
+/// What the kernel costs with the playbook's change: half for small inputs, more for large ones unless
+/// the launch chooses.
+const MIXED: &str = "\
+import random
+
+from gym.ops.cutile import scale as kernel
+
+text = open(kernel.__file__).read()
+factors = {16: 1, 128: 1}
+if 'allow_tma=False' in text:
+    factors = {16: 0.5, 128: 1 if ' if x.shape[0] <= 16 else ' in text else 1.5}
+print('scale-performance-GBps:')
+print('        N    CuTile')
+for row, (size, passes) in enumerate({16: kernel.SMALL, 128: kernel.LARGE}.items()):
+    cost = passes * factors[size] * random.gauss(1, 0.0003)
+    print(f'{row}  {float(size):8.1f}  {1 / cost:12.6f}')
+";
+
+/// A change that wins here and loses there is offered for where it wins, and kept.
+#[test]
+fn a_mixed_result_becomes_a_gate() {
+    let Some(gym) = Gym::without_git(Harness::Model, "") else {
+        return;
+    };
+    gym.write("bench/bench_scale.py", MIXED.to_owned());
+    let kernel = gym.kernel();
+    let shaped = kernel
+        .replace(
+            "def work(",
+            "class Shaped(list):\n    @property\n    def shape(self):\n        return (len(self),)\n\n\ndef work(",
+        )
+        .replace("    ct.launch(None, (1,), scale_kernel, (values,", "    x = Shaped(values)\n    ct.launch(None, (1,), scale_kernel, (x,");
+    assert_ne!(shaped.len(), kernel.len());
+    gym.write(KERNEL, shaped.clone());
+    gym.git(&["init", "--quiet"]);
+    gym.commit("Begin");
+    begin(&gym);
+    let listed = || gym.run_ok(&["actions", KERNEL]).stdout;
+    assert!(!listed().contains("  O "), "{}", listed());
+    let done = gym.perf(&APPLY);
+    done.says(1, "Reverted");
+    assert_eq!(
+        gym.last("decided")["decision"]["why"]["why"],
+        "mixed",
+        "{done}"
+    );
+    assert_eq!(gym.kernel(), shaped);
+    assert!(listed().contains("  O F,x.shape[0]<=16"), "{}", listed());
+    gym.perf_ok(&["apply", "O", "--kernel", "scale_kernel"]);
+    assert_eq!(gym.last_row(), "2 PASS keep");
+    let gated = gym.kernel();
+    for line in [
+        "def scale_kernel(x,",
+        "def scale_kernel_no_tma_stores(x,",
+        "    # Faster with x.shape[0] <= 16 only (measured: run 1 of ",
+        "    kernel = scale_kernel_no_tma_stores if x.shape[0] <= 16 else scale_kernel\n",
+        "    ct.launch(None, (1,), kernel, (x,",
+    ] {
+        assert!(gated.contains(line), "{line} in {gated}");
+    }
+    assert!(!listed().contains("  O "), "{}", listed());
+}

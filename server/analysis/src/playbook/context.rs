@@ -17,6 +17,23 @@ pub struct Surroundings<'w> {
     pub uses: &'w KernelUses,
     /// Whether another file may mean something of the kernel's file by a name. Without, nobody looked.
     pub named: Option<&'w dyn Fn(&str) -> bool>,
+    /// Changes that were measured on it and made some configurations faster and others slower.
+    pub mixed: &'w [Mixed],
+}
+
+/// A change of the playbook that was tried: faster here, slower there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mixed {
+    /// The optimization's letter.
+    pub id: String,
+    /// Which of its ways.
+    pub variant: String,
+    /// Configurations of the benchmark that it made faster, as it names them: `test_perf[64-8192]`.
+    pub faster: Vec<String>,
+    /// Those that it made slower.
+    pub slower: Vec<String>,
+    /// Which measurement says so: `run 3 of 2026-11-30`.
+    pub run: String,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {

@@ -21,8 +21,8 @@ mod testing;
 mod tests;
 
 pub use action::{Action, Actions, Effect};
-pub use context::{KernelContext, Surroundings};
 pub(crate) use context::own_uses;
+pub use context::{KernelContext, Mixed, Surroundings};
 pub use markdown::markdown;
 pub use offer::actions;
 pub use optimization::{Gain, Numerics, Optimization, Principle};
@@ -51,5 +51,6 @@ optimizations! {
     k_batch_copies,
     m_static_bounds,
     n_divisibility,
+    o_shape_gate,
     p_masked_gather,
 }

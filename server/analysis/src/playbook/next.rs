@@ -10,7 +10,10 @@ use super::{Action, Optimization};
 pub(super) fn note(actions: &mut [Action]) {
     let mut next: Vec<&'static Optimization> = Vec::new();
     for action in actions.iter() {
-        let of_body = !matches!(action.optimization.id, "B" | "C" | "G" | "K" | "M" | "N" | "O");
+        let of_body = !matches!(
+            action.optimization.id,
+            "B" | "C" | "G" | "K" | "M" | "N" | "O"
+        );
         if of_body && !next.contains(&action.optimization) {
             next.push(action.optimization);
         }
@@ -43,7 +46,10 @@ mod tests {
         let mut named = 0;
         for text in &texts {
             let target = Target::default();
-            for search in offered(text, &target).iter().filter(|a| a.optimization.id == "C") {
+            for search in offered(text, &target)
+                .iter()
+                .filter(|a| a.optimization.id == "C")
+            {
                 assert!(!search.next.iter().any(|n| n.id == "C"));
                 let applied = rewrite::apply(text, &search.edits).unwrap();
                 let after = offered(&applied, &target);
@@ -59,6 +65,9 @@ mod tests {
         let search = all.iter().find(|a| a.optimization.id == "C").unwrap();
         let words = search.next_in_words().unwrap();
         assert!(words.contains("H cheaper-math"), "{words}");
-        assert!(all.iter().all(|a| a.optimization.id == "C" || a.next.is_empty()));
+        assert!(
+            all.iter()
+                .all(|a| a.optimization.id == "C" || a.next.is_empty())
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::FileParser;
 
-use super::{Action, Optimization, Surroundings};
+use super::{Action, Mixed, Optimization, Surroundings, own_uses};
 use crate::model::{FileModel, ModelCache};
 use crate::rewrite;
 use crate::rules::testing::whole;
@@ -15,9 +15,41 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
     assert!(parsed.is_clean(), "does not parse:\n{text}");
     let model = FileModel::build(&parsed, text, "", &mut ModelCache::default());
     let checked = check(&parsed, text, &model, target, &mut RuleCache::default());
-    (0..model.kernels.len())
-        .flat_map(|number| checked.actions(&parsed, text, &model, number))
-        .collect()
+    let mixed: Vec<Mixed> = text.lines().filter_map(tried).collect();
+    let all = (0..model.kernels.len()).flat_map(|number| {
+        if mixed.is_empty() {
+            return checked.actions(&parsed, text, &model, number);
+        }
+        let uses = own_uses(&model, number);
+        let around = Surroundings {
+            uses: &uses,
+            named: None,
+            mixed: &mixed,
+        };
+        checked.actions_within(&parsed, text, &model, number, Some(around))
+    });
+    all.collect()
+}
+
+/// What a comment says of a measurement: `# Tried: E latency=3, faster [64-8192], slower [64-256]`.
+fn tried(line: &str) -> Option<Mixed> {
+    let mut parts = line.strip_prefix("# Tried: ")?.split(", ");
+    let (id, variant) = parts.next()?.split_once(' ')?;
+    let (mut faster, mut slower) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part.split_once(' ')? {
+            ("faster", name) => faster.push(name.to_owned()),
+            ("slower", name) => slower.push(name.to_owned()),
+            _ => return None,
+        }
+    }
+    Some(Mixed {
+        id: id.to_owned(),
+        variant: variant.to_owned(),
+        faster,
+        slower,
+        run: "run 3".to_owned(),
+    })
 }
 
 /// What an optimization proposes for the first kernel of a text, launched once, in a workspace whose
@@ -40,6 +72,7 @@ pub(crate) fn among(
     let around = Surroundings {
         uses: &uses,
         named: names.is_some().then_some(&named),
+        mixed: &[],
     };
     let mut actions = checked.actions_within(&parsed, &text, &model, 0, Some(around));
     actions.retain(|a| a.optimization == optimization);

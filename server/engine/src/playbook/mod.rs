@@ -6,16 +6,21 @@
 mod named;
 mod proofs;
 
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Proof, Surroundings, present};
+use tileperf_analysis::playbook::{Action, Mixed, Proof, Surroundings, present};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
+use tileperf_perf::flow;
 use tileperf_syntax::{Span, Text};
 
 use crate::compiled::{Attempt, KernelKey};
 use crate::engine::Shared;
 use crate::findings::View;
+use crate::runs::mixed_on_disk;
 use crate::{Depth, DocId, Engine};
 pub(crate) use proofs::Proofs;
 
@@ -125,12 +130,36 @@ impl Shared {
     fn offered(&self, view: &View, doc: &DocId, number: usize) -> Vec<Action> {
         let uses = self.kernel_uses(doc, number);
         let named = |name: &str| self.is_named_elsewhere(doc, name);
+        let mixed = self.mixed(doc, view, number);
         let around = Surroundings {
             uses: &uses,
+            mixed: &mixed,
             named: (self.has_read_all()).then_some(&named as &dyn Fn(&str) -> bool),
         };
         let (parsed, text, model) = (&view.parsed, view.text.as_str(), &view.model);
         (view.checked).actions_within(parsed, text, model, number, Some(around))
+    }
+
+    /// Changes that made a kernel faster here and slower there. A server has them from the journals that
+    /// it follows; a command reads them.
+    fn mixed(&self, doc: &DocId, view: &View, number: usize) -> Vec<Mixed> {
+        let Some(kernel) = view.model.kernels.get(number) else {
+            return Vec::new();
+        };
+        if let Some(note) = self.runs.of(doc, &kernel.qualified) {
+            return note.mixed.clone();
+        }
+        let path = doc
+            .path()
+            .filter(|_| self.index.keeps.load(Ordering::Relaxed));
+        let Some(path) = path else {
+            return Vec::new();
+        };
+        let workspace = self.workspace.read().roots.first().cloned();
+        let workspace = workspace.or_else(|| path.parent().map(Path::to_owned));
+        let root = flow::root_of(&path, &workspace.unwrap_or_default());
+        let inside = path.strip_prefix(&root).unwrap_or(&path);
+        mixed_on_disk(&root, inside, &kernel.qualified)
     }
 }
 

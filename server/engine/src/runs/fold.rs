@@ -12,6 +12,7 @@ use tileperf_perf::session::{Phase, Run};
 use tileperf_perf::{Session, lock};
 
 use super::journal::Aside;
+use super::mixed;
 use super::note::{BASELINE, LastRun, MeasuredOn, Result, RunNote, RunState};
 use super::words;
 use crate::DocId;
@@ -58,6 +59,7 @@ pub(super) fn note(
         measured_on,
         stale: None,
         failures: Vec::new(),
+        mixed: mixed::of_session(session),
         table: records::render(&session.rows()),
     }
 }
@@ -75,6 +77,7 @@ pub(super) fn gone(note: &RunNote) -> RunNote {
         measured_on: None,
         stale: None,
         failures: Vec::new(),
+        mixed: Vec::new(),
         ..note.clone()
     }
 }

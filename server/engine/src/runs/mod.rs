@@ -9,6 +9,7 @@
 //! - `follow`: the thread, and when it looks
 //! - `journal`: one journal, of which only what is new is read
 //! - `fold`, `words`: from a session to a note
+//! - `mixed`: what a session found faster here and slower there
 //! - `stale`: whether the present text is what was measured
 //! - `failures`: failing tests, as long as they are where they were
 
@@ -16,6 +17,7 @@ mod failures;
 mod fold;
 mod follow;
 mod journal;
+mod mixed;
 mod note;
 mod stale;
 mod words;
@@ -30,6 +32,7 @@ use rustc_hash::FxHashSet;
 
 pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNote, RunState};
 
+pub(crate) use mixed::on_disk as mixed_on_disk;
 pub(crate) use words::in_words as ended_in_words;
 
 use tileperf_perf::event::Stage;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use smol_str::SmolStr;
+use tileperf_analysis::playbook::Mixed;
 use tileperf_analysis::views::measured::{self, Measured, MeasuredCard};
 use tileperf_perf::event::{RunKind, Stage};
 use tileperf_perf::session::Phase;
@@ -55,6 +56,8 @@ pub struct RunNote {
     pub stale: Option<String>,
     /// Failing tests of the last run, as long as their file is what it was.
     pub failures: Vec<FailureNote>,
+    /// Changes that made some configurations faster and others slower.
+    pub mixed: Vec<Mixed>,
     /// The table as Markdown.
     pub table: String,
 }
@@ -181,7 +184,7 @@ impl PartialEq for RunNote {
             && (self.phase, self.running, &self.holder)
                 == (other.phase, other.running, &other.holder)
             && (self.has_baseline, self.iterations) == (other.has_baseline, other.iterations)
-            && self.kept == other.kept
+            && (&self.kept, &self.mixed) == (&other.kept, &other.mixed)
             && (&self.run, &self.latency, &self.verdict)
                 == (&other.run, &other.latency, &other.verdict)
             && (&self.results, &self.measured_on) == (&other.results, &other.measured_on)

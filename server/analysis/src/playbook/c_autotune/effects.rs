@@ -25,7 +25,10 @@ pub(in crate::playbook) struct Effects {
 const DEPTH: u32 = 4;
 
 impl Effects {
-    pub(in crate::playbook) fn of(file: &FileContext<'_>, device: &Device<'_>) -> Result<Effects, Refused> {
+    pub(in crate::playbook) fn of(
+        file: &FileContext<'_>,
+        device: &Device<'_>,
+    ) -> Result<Effects, Refused> {
         Effects::within(file, device, DEPTH)
     }
 

@@ -25,7 +25,38 @@ pub(super) fn are_alone(at: &KernelContext<'_>, tile: &SmolStr, axis: i64) -> bo
         depth: DEPTH,
         known: FxHashMap::default(),
     };
-    kernel.block(&at.def.node.body).is_some()
+    kernel.block(&at.def.node.body).is_some() && changes_in_place(at)
+}
+
+/// Whether what is both read and written is so element by element: what a block reads another may have
+/// written already, and which one that is follows from their size.
+fn changes_in_place(at: &KernelContext<'_>) -> bool {
+    let mut seen: FxHashMap<(&SmolStr, usize), (&str, bool)> = FxHashMap::default();
+    let both = |array: &SmolStr| {
+        at.device.body.loaded.contains(array) && at.device.body.stored.contains(array)
+    };
+    for called in at.calls(&["load", "store", "gather", "scatter"]) {
+        let call = &called.call;
+        let array = call.arg(0, "array").and_then(|e| e.name());
+        let index = call.arg(1, "index").or_else(|| call.keyword("indices"));
+        let (Some(array), Some(index)) = (array, index) else {
+            return false;
+        };
+        if !both(array) {
+            continue;
+        }
+        let is_tile = matches!(call.name.as_str(), "load" | "store");
+        for (axis, index) in parts(at.device.follow(index)).iter().enumerate() {
+            if matches!(index.kind, ExprKind::Int(_)) {
+                continue;
+            }
+            let here = (at.source(index.span), is_tile);
+            if *seen.entry((array, axis)).or_insert(here) != here {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// What an expression is, as far as blocks go.

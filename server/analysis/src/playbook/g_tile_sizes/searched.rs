@@ -21,6 +21,8 @@ use crate::rules::{is_occupancy, is_tile, multiplies};
 
 /// More configurations than these are not worth the time to compile them.
 const MOST: usize = 30;
+/// So many configurations with one value say that it is meant.
+const ENOUGH: usize = 12;
 
 pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let Some(searched) = Searched::of(at) else {
@@ -140,11 +142,54 @@ impl<'c, 'a> Searched<'c, 'a> {
         places.map(|place| place.span).collect()
     }
 
+    /// Calls that make configurations for this architecture alone.
+    fn exclusive(&self, kind: Alike) -> FxHashSet<Span> {
+        let mut own = self.places(kind);
+        for other in Alike::ALL.into_iter().filter(|other| *other != kind) {
+            for place in self.places(other) {
+                own.remove(&place);
+            }
+        }
+        own
+    }
+
     /// Whether an architecture has configurations that no other has.
     fn is_own(&self, kind: Alike) -> bool {
-        let own = self.places(kind);
-        let mut others = Alike::ALL.into_iter().filter(|other| *other != kind);
-        !own.is_empty() && others.all(|other| self.places(other).is_disjoint(&own))
+        !self.exclusive(kind).is_empty()
+    }
+
+    /// Whether some configurations are for all architectures and others are not: a branch of its own
+    /// would leave out the former.
+    fn has_common_part(&self) -> bool {
+        let mut common = self.places(Alike::ALL[0]);
+        for kind in Alike::ALL {
+            let here = self.places(kind);
+            common.retain(|place| here.contains(place));
+        }
+        !common.is_empty() && Alike::ALL.iter().any(|kind| self.places(*kind) != common)
+    }
+
+    /// Whether a field is one value in all of several configurations: what it is for may want that one.
+    fn is_fixed(&self, field: &str) -> bool {
+        let all = || self.given.iter().flat_map(|(_, space)| &space.configs);
+        let values: Vec<&Known> = all()
+            .filter_map(|config| config.fields.iter().find(|(name, _)| name == field))
+            .map(|(_, value)| value)
+            .collect();
+        let (Some(first), true) = (values.first(), values.len() >= ENOUGH) else {
+            return false;
+        };
+        values.iter().all(|value| value == first)
+    }
+
+    /// Whether at least half of an architecture's configurations have a field's value.
+    fn is_usual(&self, kind: Alike, field: &SmolStr, value: &Known) -> bool {
+        let configs = self.on(kind);
+        let same = configs.iter().filter(|config| {
+            let own = config.fields.iter().find(|(name, _)| name == field);
+            own.is_some_and(|(_, own)| own == value)
+        });
+        same.count() * 2 >= configs.len()
     }
 
     /// The call of the space that makes a configuration.
@@ -180,10 +225,15 @@ impl<'c, 'a> Searched<'c, 'a> {
         let fields: Vec<&SmolStr> = (args.iter())
             .filter_map(|arg| Some(&arg.name.as_ref()?.name))
             .collect();
-        let varies = |name: &SmolStr| chosen(name).is_some();
+        if self.has_common_part() {
+            return None;
+        }
+        let is_extent = |name: &SmolStr| matches!(chosen(name), Some(Chosen::Tile(_)));
+        let varies =
+            |name: &SmolStr| chosen(name).is_some() && !(is_extent(name) && self.is_fixed(name));
         let free: Vec<&SmolStr> = fields.iter().copied().filter(|f| varies(f)).collect();
         let has = |wanted| free.iter().any(|f| chosen(f) == Some(wanted));
-        if !has(Chosen::Tile(Dim::M)) || !has(Chosen::Tile(Dim::N)) {
+        if !has(Chosen::Tile(Dim::M)) && !has(Chosen::Tile(Dim::N)) {
             return None;
         }
         let mut rows: Vec<Vec<i64>> = Vec::new();
@@ -213,6 +263,9 @@ impl<'c, 'a> Searched<'c, 'a> {
                 true => Some(format!("{field}={field}")),
                 false => {
                     let known = model.fields.iter().find(|(name, _)| name == *field)?;
+                    if !self.is_usual(kind, field, &known.1) {
+                        return None;
+                    }
                     Some(format!("{field}={}", literal(&known.1)?))
                 }
             })
@@ -266,11 +319,10 @@ impl<'c, 'a> Searched<'c, 'a> {
     /// The space with a second value for each of what has one only.
     fn widened(&self, kind: Alike) -> Option<Change<'a>> {
         let configs = self.on(kind);
-        let last = configs
-            .iter()
-            .filter_map(|c| c.place)
-            .max_by_key(|p| p.span.start)?;
-        let first = configs.first()?;
+        let own = self.exclusive(kind);
+        let is_own = |config: &&Config| config.place.is_some_and(|p| own.contains(&p.span));
+        let last = own.iter().max_by_key(|span| span.start)?;
+        let first = configs.iter().find(is_own)?;
         let (call, args) = self.made_at(first.place?.span)?;
         let mut texts: Vec<String> = Vec::new();
         let mut wider: Vec<&str> = Vec::new();
@@ -303,7 +355,7 @@ impl<'c, 'a> Searched<'c, 'a> {
         if texts.is_empty() || configs.len() + texts.len() > MOST {
             return None;
         }
-        let (after, _) = self.made_at(last.span)?;
+        let (after, _) = self.made_at(*last)?;
         let edits = self.appended(after, &texts)?;
         let arch = kind.first();
         let title = format!(

@@ -35,6 +35,8 @@ fn kernels_that_work_on_each_element_alone() {
         "i = ct.bid(0)\nif FAST:\n    v = ct.load(x, (i,), (BLOCK,)) * LIMIT\nelse:\n    v = ct.load(x, (i,), (BLOCK,)) * math.pi\nct.store(y, (i,), v)",
         "i, j = ct.bid(0), ct.bid(1)\nct.store(y, (i, j), ct.load(x, (i, j), (BLOCK, 1)) + ct.load(x, (0, j), (1, 1)))",
         "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(y, offs, twice(ct.gather(x, offs)))",
+        "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(x, (offs, 1), ct.gather(x, (offs, 0)))",
+        "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(y, offs, ct.gather(x, offs + 1))",
     ] {
         assert_eq!(
             variants(&OPTIMIZATION, &elements(kernel, HOST)),
@@ -70,6 +72,8 @@ fn kernels_whose_blocks_matter() {
         "i = ct.bid(0)\nfor j in range(4):\n    ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)))",
         // Blocks of another size would reach further.
         "i = ct.bid(0)\nct.store(y, (i,), ct.load(x, (i,), (BLOCK,), check_bounds=False))",
+        // What another block has written, or has not yet.
+        "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(x, offs, ct.gather(x, offs + 1))",
         // Something that is not known.
         "i = ct.bid(0)\nct.store(y, (i,), unknown(ct.load(x, (i,), (BLOCK,))))",
         "i = ct.bid(0)\nct.store(y, (i,), ct.load(x, (i,), (BLOCK,)).mystery())",
@@ -349,6 +353,27 @@ fn spaces_that_stay() {
             "{kept:?} in\n{code}"
         );
     }
+    // A part for all would be left out, a tile that is never another is meant to be that one, and so
+    // would be what a field that is searched is not.
+    let common = tuned(&format!(
+        "{BRANCHES}\n    yield SimpleNamespace(tm=32, tn=32, tk=32, GROUP=8, num_ctas=1, occupancy=1)"
+    ));
+    assert_eq!(variants(&OPTIMIZATION, &common), [""; 0]);
+    let meant = tuned(
+        "def configs():\n    for tm in (64, 128, 256):\n        yield SimpleNamespace(tm=tm, tn=32, tk=64)",
+    );
+    assert_eq!(variants(&OPTIMIZATION, &meant).len(), 4);
+    let actions = offered(&meant, &Target::default());
+    let own = actions.iter().find(|a| a.variant == "arch=sm_90").unwrap();
+    let applied = rewrite::apply(&meant, &own.edits).unwrap();
+    assert!(
+        applied.contains("yield SimpleNamespace(tm=tm, tn=32, tk=64)\n        return\n"),
+        "{applied}"
+    );
+    let split = meant
+        .replace("tk=64)", "tk=64, SPLIT=s)")
+        .replace("    for tm", "    for s in (1, 2, 4):\n      for tm");
+    assert_eq!(variants(&OPTIMIZATION, &split), [""; 0]);
     // Only the occupancy is searched.
     let occupancy =
         tuned("def configs():\n    for o in (1, 2):\n        yield SimpleNamespace(occupancy=o)");

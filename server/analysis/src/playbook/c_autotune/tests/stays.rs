@@ -113,6 +113,7 @@ fn other_files_count() {
             Some(Surroundings {
                 uses: &uses,
                 named: None,
+                mixed: &[],
             }),
         );
         actions.retain(|a| a.optimization.id == "C");
