@@ -315,6 +315,8 @@ fn a_mixed_result_becomes_a_gate() {
         "mixed",
         "{done}"
     );
+    let said = "`tileperf perf apply O --variant \"F,x.shape[0]<=16\"`";
+    assert!(done.stdout.contains(said), "{done}");
     assert_eq!(gym.kernel(), shaped);
     assert!(listed().contains("  O F,x.shape[0]<=16"), "{}", listed());
     gym.perf_ok(&["apply", "O", "--kernel", "scale_kernel"]);

@@ -55,7 +55,7 @@ impl<'a> Copying<'a> {
             }
         }
         let straight = def.body.iter().all(|stmt| match &stmt.kind {
-            StmtKind::Assign { targets, .. } => targets.iter().all(|t| is_names(t)),
+            StmtKind::Assign { targets, .. } => targets.iter().all(is_names),
             StmtKind::Expr(_) => true,
             _ => false,
         });

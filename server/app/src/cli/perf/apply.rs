@@ -89,8 +89,8 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         let outcome = looped.iterate(change)?;
         if args.format == Format::Text {
             write_report(looped, &outcome)?;
-            if let Some(next) = &next {
-                writeln!(io::stdout(), "\n{next}")?;
+            for said in next.iter().cloned().chain(gates(&engine, &kernel)) {
+                writeln!(io::stdout(), "\n{said}")?;
             }
         }
         conclude(looped, &outcome, true, args.format)
@@ -131,6 +131,22 @@ fn change(named: &Named, kernel: &KernelActions, action: &Action) -> anyhow::Res
             after,
         }),
     })
+}
+
+/// How a change that made some configurations faster and others slower can be kept where it wins.
+fn gates(engine: &Engine, of: &KernelActions) -> Option<String> {
+    let now = engine.actions_of_kernel(&of.doc, &of.kernel)?;
+    let mut gates = (now.actions.iter()).filter(|o| o.action.optimization.id == "O");
+    let first = gates.next()?;
+    let others = match gates.count() {
+        0 => String::new(),
+        1 => ", or the other way that `tileperf actions` lists".to_owned(),
+        n => format!(", or one of {n} other ways that `tileperf actions` lists"),
+    };
+    Some(format!(
+        "A gate by shape can keep a gain: `tileperf perf apply O --variant \"{}\"`{others}.",
+        first.action.variant
+    ))
 }
 
 /// What is to be known before: what is done, and what its correctness rests on.
