@@ -13,6 +13,7 @@ pub(super) mod space;
 mod tests;
 pub(super) mod tiles;
 mod write;
+pub(super) mod written;
 
 use self::plan::Plan;
 use super::optimization::optimization;

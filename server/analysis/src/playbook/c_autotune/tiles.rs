@@ -28,12 +28,12 @@ pub(in crate::playbook) struct Tile {
     pub(in crate::playbook) dim: Dim,
     /// What it is today.
     pub(in crate::playbook) value: i64,
-    root: Root,
+    pub(super) root: Root,
 }
 
 /// Where a tile's number comes from.
 #[derive(Debug, Clone)]
-enum Root {
+pub(super) enum Root {
     Name(SmolStr),
     Number(Span),
 }
@@ -47,28 +47,6 @@ pub(in crate::playbook) enum Givers {
     Callers,
 }
 
-/// A number as it is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::playbook) struct Written {
-    /// In the file.
-    pub(in crate::playbook) span: Span,
-    /// The constant of the module that it is the value of.
-    pub(in crate::playbook) constant: Option<SmolStr>,
-    /// It is a parameter's default.
-    pub(in crate::playbook) is_default: bool,
-}
-
-impl Written {
-    /// A number at the launch.
-    pub(in crate::playbook) fn at(site: &Site<'_>, span: Span) -> Written {
-        Written {
-            span: site.item.place(span),
-            constant: None,
-            is_default: false,
-        }
-    }
-}
-
 impl Tile {
     /// What follows from it and from numbers that are the same one, if nothing but the launch uses it.
     pub(in crate::playbook) fn flow<'s, 'a>(
@@ -78,32 +56,6 @@ impl Tile {
         arrays: &[bool],
     ) -> Option<Flow<'s, 'a>> {
         flow(site, std::slice::from_ref(self), also, arrays)
-    }
-
-    /// Where its number stands.
-    pub(in crate::playbook) fn written(&self, site: &Site<'_>) -> Option<Written> {
-        let name = match &self.root {
-            Root::Number(span) => return Some(Written::at(site, *span)),
-            Root::Name(name) => name,
-        };
-        let def = site.def()?;
-        if let Some(default) = default_of(def, name) {
-            return Some(Written {
-                is_default: true,
-                ..Written::at(site, default.span)
-            });
-        }
-        if let Some(value) = only(&def.body, name) {
-            return Some(Written::at(site, value.span));
-        }
-        let items = site.file.file.items.iter();
-        let mut bound = items.filter_map(|item| Some((item, only(&item.facts.body, name)?)));
-        let (item, value) = bound.next()?;
-        Some(Written {
-            span: item.place(value.span),
-            constant: Some(name.clone()),
-            is_default: false,
-        })
     }
 }
 
@@ -122,18 +74,8 @@ pub(in crate::playbook) fn tile_of(site: &Site<'_>, param: &SmolStr, arg: &Expr)
     })
 }
 
-/// The number that a name is given once.
-fn only<'a>(body: &'a [Stmt], name: &str) -> Option<&'a Expr> {
-    let mut found = Vec::new();
-    crate::body::bindings(body, name, &mut |value| found.push(value));
-    match found.as_slice() {
-        [Some(value)] if matches!(value.kind, ExprKind::Int(_)) => Some(value),
-        _ => None,
-    }
-}
-
 /// The default of a parameter that keeps what it was given.
-fn default_of<'a>(def: &'a FunctionDef, name: &str) -> Option<&'a Expr> {
+pub(super) fn default_of<'a>(def: &'a FunctionDef, name: &str) -> Option<&'a Expr> {
     let param = def.params.iter().find(|p| p.name.name == name)?;
     param.default.as_ref().filter(|_| !binds(&def.body, name))
 }

@@ -4,6 +4,7 @@ mod host;
 mod kernel;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use self::host::Launches;
 use self::kernel::Copying;

@@ -4,11 +4,13 @@
 //! extent, or be multiplied by it and added to a count over it, which gives an element's own offset.
 //! Everything else must do the same for every element. What is not known to is a no.
 
+mod api;
+
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 
-use crate::body::{ApiCall, Device, Extent, Literal, Ty};
+use crate::body::{Device, Literal, Ty};
 use crate::playbook::KernelContext;
 
 /// How many functions deep calls are followed.
@@ -260,110 +262,6 @@ impl<'c> Function<'c, '_> {
         inner.block(&device.def.body)?;
         Some(Part::Own)
     }
-
-    fn api(&mut self, call: &ApiCall<'c>) -> Option<Part> {
-        let part = match call.name.as_str() {
-            "bid" => {
-                let axis = self.device.ty(call.arg(0, "axis")?).int()?;
-                match axis == self.axis {
-                    true => Part::Block,
-                    false => Part::Own,
-                }
-            }
-            "arange" => {
-                let [first, rest @ ..] = call.args else {
-                    return None;
-                };
-                self.all_own(rest)?;
-                match self.part(&first.value)? {
-                    Part::Tile => Part::Lane,
-                    Part::Own => Part::Own,
-                    _ => return None,
-                }
-            }
-            "astype" => {
-                self.own(call.arg(1, "dtype")?)?;
-                return self.part(call.arg(0, "x")?);
-            }
-            "full" | "zeros" | "ones" => {
-                let shape = call.arg(0, "shape")?;
-                for extent in parts(shape) {
-                    let part = self.part(extent)?;
-                    matches!(part, Part::Own | Part::Tile).then_some(())?;
-                }
-                let others = call.args.iter().filter(|a| !std::ptr::eq(&a.value, shape));
-                others.into_iter().try_for_each(|a| self.own(&a.value))?;
-                Part::Own
-            }
-            "load" => {
-                let (index, shape) = (call.arg(1, "index")?, call.arg(2, "shape")?);
-                let (index, shape) = (self.device.follow(index), self.device.follow(shape));
-                let (indices, extents) = (parts(index), parts(shape));
-                (indices.len() == extents.len()).then_some(())?;
-                for (index, extent) in indices.iter().zip(extents) {
-                    match (self.part(index)?, self.part(extent)?) {
-                        (Part::Block, Part::Tile) | (Part::Own, Part::Own) => {}
-                        _ => return None,
-                    }
-                }
-                self.checked(call, &["index", "shape"], 3)?;
-                Part::Own
-            }
-            "store" => {
-                let index = self.device.follow(call.arg(1, "index")?);
-                let tile = self.device.tile(call.arg(2, "tile")?)?;
-                let (indices, extents) = (parts(index), tile.shape.as_ref()?);
-                (indices.len() == extents.len()).then_some(())?;
-                for (index, extent) in indices.iter().zip(extents) {
-                    let follows = matches!(extent, Extent::Name(name) if self.tile == Some(name));
-                    match self.part(index)? {
-                        Part::Block if follows => {}
-                        Part::Own if !follows && *extent != Extent::Other => {}
-                        _ => return None,
-                    }
-                }
-                self.own(call.arg(2, "tile")?)?;
-                self.checked(call, &["index", "tile"], 3)?;
-                Part::Own
-            }
-            "gather" | "scatter" => {
-                for index in parts(self.device.follow(call.arg(1, "indices")?)) {
-                    self.own(index)?;
-                }
-                self.checked(call, &["indices"], 2)?;
-                Part::Own
-            }
-            name if ELEMENTWISE.contains(&name) => {
-                self.all_own(call.args)?;
-                Part::Own
-            }
-            _ => return None,
-        };
-        Some(part)
-    }
-
-    /// The other arguments of an access: an element's own, and nothing outside the array is touched,
-    /// where another size of blocks would reach further.
-    fn checked(&mut self, call: &ApiCall<'c>, done: &[&str], places: usize) -> Option<()> {
-        let mut place = 0;
-        for arg in call.args {
-            let name = arg.name.as_ref().map(|n| n.name.as_str());
-            if name.is_none() {
-                place += 1;
-            }
-            let is_done = match name {
-                Some(name) => done.contains(&name),
-                None => place > 1 && place <= places,
-            };
-            if name == Some("check_bounds") && !matches!(arg.value.kind, ExprKind::Bool(true)) {
-                return None;
-            }
-            if !is_done {
-                self.own(&arg.value)?;
-            }
-        }
-        Some(())
-    }
 }
 
 /// What arithmetic makes of two parts.
@@ -385,48 +283,3 @@ fn parts(expr: &Expr) -> &[Expr] {
         _ => std::slice::from_ref(expr),
     }
 }
-
-/// Functions of cuTile's that do the same for every element.
-const ELEMENTWISE: [&str; 41] = [
-    "abs",
-    "add",
-    "atan2",
-    "bitwise_and",
-    "bitwise_lshift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_rshift",
-    "bitwise_xor",
-    "cdiv",
-    "ceil",
-    "cos",
-    "cosh",
-    "equal",
-    "exp",
-    "exp2",
-    "floor",
-    "floordiv",
-    "greater",
-    "greater_equal",
-    "isnan",
-    "less",
-    "less_equal",
-    "log",
-    "log2",
-    "maximum",
-    "minimum",
-    "mod",
-    "mul",
-    "negative",
-    "not_equal",
-    "pow",
-    "rsqrt",
-    "sin",
-    "sinh",
-    "sqrt",
-    "sub",
-    "tan",
-    "tanh",
-    "truediv",
-    "where",
-];
