@@ -293,7 +293,7 @@ fn a_mixed_result_becomes_a_gate() {
     let Some(gym) = Gym::without_git(Harness::Model, "") else {
         return;
     };
-    gym.write("bench/bench_scale.py", MIXED.to_owned());
+    gym.write("bench/bench_scale.py", MIXED);
     let kernel = gym.kernel();
     let shaped = kernel
         .replace(
