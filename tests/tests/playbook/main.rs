@@ -5,6 +5,7 @@ mod command;
 mod editor;
 mod launched;
 mod search;
+mod workspace;
 
 use std::path::PathBuf;
 
