@@ -36,6 +36,8 @@ pub struct Options {
     pub initialization_options: Value,
     /// Sent as `workspaceFolders` and used as the server's working directory.
     pub folder: Option<std::path::PathBuf>,
+    /// A program with arguments that the server is started by, as `env` is.
+    pub within: Vec<String>,
     /// Further arguments after `tileperf lsp`.
     pub args: Vec<String>,
     /// Set in the server's environment.
@@ -54,6 +56,7 @@ impl Default for Options {
             capabilities: json!({}),
             initialization_options: Value::Null,
             folder: None,
+            within: Vec::new(),
             args: Vec::new(),
             environment: Vec::new(),
             answers: true,
@@ -98,7 +101,15 @@ impl Client {
     /// # Panics
     /// The server does not start.
     pub fn spawn(options: Options) -> Self {
-        let mut command = Command::new(process::server_binary());
+        let server = process::server_binary();
+        let mut command = match options.within.split_first() {
+            Some((program, args)) => {
+                let mut command = Command::new(program);
+                command.args(args).arg(server);
+                command
+            }
+            None => Command::new(server),
+        };
         command.arg("lsp").args(&options.args);
         command
             .stdin(Stdio::piped())

@@ -5,6 +5,7 @@
 
 mod cli;
 mod dirs;
+mod local_gpu;
 mod logging;
 mod lsp;
 

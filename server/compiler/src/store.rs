@@ -9,7 +9,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,8 @@ pub struct Store {
     folder: PathBuf,
     limit: u64,
     writes: AtomicU32,
+    /// The last write failed, and that was said.
+    fails: AtomicBool,
 }
 
 impl Store {
@@ -98,6 +100,7 @@ impl Store {
             folder: folder.to_owned(),
             limit,
             writes: AtomicU32::new(0),
+            fails: AtomicBool::new(false),
         }
     }
 
@@ -123,10 +126,15 @@ impl Store {
         fs::read(self.path(key, "cubin")).ok()
     }
 
-    /// Keeps what came out. A failure to write is logged: a full disk costs time, not results.
+    /// Keeps what came out. A failure to write is logged, once until it works again: a full disk costs
+    /// time, not results.
     pub fn put(&self, key: &Key, bytecode: &[u8], entry: &Entry, cubin: Option<&[u8]>) {
-        if let Err(error) = self.write(key, bytecode, entry, cubin) {
-            tracing::warn!(folder = %self.folder.display(), %error, "a compile cannot be kept");
+        let Err(error) = self.write(key, bytecode, entry, cubin) else {
+            self.fails.store(false, Ordering::Relaxed);
+            return;
+        };
+        if !self.fails.swap(true, Ordering::Relaxed) {
+            tracing::warn!(folder = %self.folder.display(), %error, "compiles cannot be kept");
         }
     }
 

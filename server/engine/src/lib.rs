@@ -23,8 +23,9 @@ mod view;
 mod watch;
 
 pub use compiled::{
-    Compared, CompileState, CompiledRow, CompilerVersions, Depth, FileVersion, Order, Sameness,
-    SignatureChoice, SignatureChoices, Signatures, SpaceBegun, SpaceListener, SpaceRow,
+    AskGpu, Compared, CompileState, CompiledRow, CompilerVersions, Depth, FileVersion, LocalGpu,
+    Order, Sameness, SignatureChoice, SignatureChoices, Signatures, SpaceBegun, SpaceListener,
+    SpaceRow,
 };
 pub use custom_plan::CustomPlan;
 pub use document::{Analyzed, Change, DocId};

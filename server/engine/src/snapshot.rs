@@ -8,14 +8,14 @@ use std::sync::{Arc, Weak};
 
 use smol_str::SmolStr;
 use tileperf_analysis::eval::{Env, EnvItem, ModuleId};
-use tileperf_analysis::signature::{Signature, tested_dtypes, with_tested};
+use tileperf_analysis::signature::{Elsewhere, Signature, tested_dtypes, with_tested};
 use tileperf_analysis::slice::{self, Source};
 use tileperf_syntax::{ParsedFile, Text};
 
 use crate::DocId;
-use crate::compiled::Recorded;
+use crate::compiled::{KernelKey, Recorded};
 use crate::engine::Shared;
-use crate::links::UseKind;
+use crate::links::{Use, UseKind};
 
 /// The files of a workspace. What is asked for once stays as it was then.
 pub(crate) struct Snapshot<'s> {
@@ -59,11 +59,9 @@ impl<'s> Snapshot<'s> {
     }
 
     /// A guess for a kernel of a file with the dtypes that the tests of its ops are parametrized with.
-    pub(crate) fn tested(&self, doc: &DocId, kernel: usize, guess: &Signature) -> Vec<Signature> {
-        let links = self.shared.links();
-        let uses = links.uses.get(&(doc.clone(), kernel));
+    pub(crate) fn tested(&self, key: &KernelKey, guess: &Signature) -> Vec<Signature> {
         let mut dtypes = Vec::new();
-        for used in uses.into_iter().flatten() {
+        for used in self.uses(key) {
             let UseKind::Registration { op, .. } = &used.kind else {
                 continue;
             };
@@ -75,6 +73,37 @@ impl<'s> Snapshot<'s> {
         }
         dtypes.dedup();
         with_tested(guess, &dtypes)
+    }
+
+    /// The launches and searches of a kernel in other files, tests last.
+    pub(crate) fn launches_elsewhere(&self, key: &KernelKey) -> Vec<Elsewhere> {
+        let mut found: Vec<(bool, Elsewhere)> = Vec::new();
+        for used in self.uses(key) {
+            let doc = &used.location.doc;
+            let is_call = matches!(used.kind, UseKind::Launch(_) | UseKind::Search(_));
+            if !is_call || *doc == key.doc {
+                continue;
+            }
+            let Some(module) = self.number(doc) else {
+                continue;
+            };
+            let call = used.call;
+            found.push((is_test(doc), Elsewhere { module, call }));
+        }
+        found.sort_by_key(|(test, _)| *test);
+        found.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// How the workspace uses a kernel.
+    fn uses(&self, key: &KernelKey) -> Vec<Use> {
+        let file = self.shared.file(&key.doc);
+        let number = file.and_then(|file| {
+            let mut kernels = file.model.kernels.iter();
+            kernels.position(|kernel| KernelKey::new(&key.doc, kernel) == *key)
+        });
+        let links = self.shared.links();
+        let uses = number.and_then(|number| links.uses.get(&(key.doc.clone(), number)));
+        uses.cloned().unwrap_or_default()
     }
 
     /// Greater for one that was taken after a change.
@@ -103,6 +132,15 @@ impl<'s> Snapshot<'s> {
         let at = module.0 as usize;
         self.files[at].get_or_init(|| self.shared.source(&self.docs[at]))
     }
+}
+
+/// Whether a file has the name of pytest's tests.
+fn is_test(doc: &DocId) -> bool {
+    let path = doc.path();
+    let name = path.as_ref().and_then(|path| path.file_name()?.to_str());
+    name.is_some_and(|name| {
+        name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py"
+    })
 }
 
 impl Env for Snapshot<'_> {

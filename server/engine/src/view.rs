@@ -99,6 +99,15 @@ impl Shared {
         ids.iter().filter_map(|id| self.file(id)).collect()
     }
 
+    /// Every Python file that is open or known on disk, in path order.
+    pub(crate) fn all_docs(&self) -> Vec<DocId> {
+        let mut ids: Vec<DocId> = self.docs.iter().map(|d| d.key().clone()).collect();
+        ids.extend(self.index.files.iter().map(|e| DocId::file(&e.path)));
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+
     /// The file that is the module of a dotted name.
     fn module(&self, name: &str) -> Option<FileView> {
         let paths: Vec<Arc<Path>> = self.index.module(name);

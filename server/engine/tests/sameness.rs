@@ -40,6 +40,11 @@ def row(x, i, N):
 
 /// What is said of a change of both files in a workspace that is not trusted: nothing is compiled.
 fn changed(kernels: &str, helpers: &str) -> Sameness {
+    of_two([KERNELS, HELPERS], [kernels, helpers])
+}
+
+/// The same of two versions of both files.
+fn of_two([old_kernels, old_helpers]: [&str; 2], [kernels, helpers]: [&str; 2]) -> Sameness {
     let folder = TempDir::new().unwrap();
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir(root.join("pkg")).unwrap();
@@ -47,8 +52,8 @@ fn changed(kernels: &str, helpers: &str) -> Sameness {
     let mut after = Vec::new();
     for (name, old, new) in [
         ("__init__.py", "", ""),
-        ("kernels.py", KERNELS, kernels),
-        ("helpers.py", HELPERS, helpers),
+        ("kernels.py", old_kernels, kernels),
+        ("helpers.py", old_helpers, helpers),
     ] {
         let path = root.join("pkg").join(name);
         fs::write(&path, new).unwrap();
@@ -117,17 +122,106 @@ fn another_kernel_is_not_the_same_until_it_is_compiled() {
     let kernels = KERNELS.replace("* SCALE", "* SCALE + 0");
     let said = changed(&kernels, HELPERS);
     assert!(unknown(&said).contains("not trusted"), "{said:?}");
-    // A function that it calls may be host code as well.
+}
+
+#[test]
+fn a_function_that_only_kernels_call_is_compiled_with_them() {
+    // Compiled, which is not allowed here: the kernel is in another file than the change.
+    let added = "\n\ndef twice(x):\n    return x + x\n";
     for helpers in [
         HELPERS.replace("(i, 0)", "(i, 1)"),
-        HELPERS.replace("    return", "    # A row.\n    return"),
+        HELPERS.replace(
+            "ct.load(x, (i, 0), (1, N))",
+            "twice(ct.load(x, (i, 0), (1, N)))",
+        ) + added,
     ] {
         let said = changed(KERNELS, &helpers);
+        assert!(unknown(&said).contains("not trusted"), "{said:?}");
+    }
+    let commented = HELPERS.replace("    return", "    # A row.\n    return");
+    let said = changed(KERNELS, &commented);
+    assert!(matches!(said, Sameness::Same(_)), "{said:?}");
+    // One that no kernel calls is host code.
+    let said = changed(KERNELS, &(HELPERS.to_owned() + added));
+    assert!(
+        unknown(&said).contains("helpers.py differs outside"),
+        "{said:?}"
+    );
+    // Its decorators and defaults are its code; constants beside it may be the host's.
+    let said = changed(
+        KERNELS,
+        &HELPERS.replace("\n\n\ndef", "\n\nROWS = 1\n\n\ndef"),
+    );
+    assert!(
+        unknown(&said).contains("helpers.py differs outside"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_function_that_the_host_may_call_proves_nothing() {
+    let changed_row = HELPERS.replace("(i, 0)", "(i, 1)");
+    for (kernels, helpers) in [
+        // Named in a function, in a string, by another helper that the host calls.
+        (
+            KERNELS.replace("(x, y, 128)", "(x, row(x, 0, 1), 128)"),
+            HELPERS.to_owned(),
+        ),
+        (
+            KERNELS.to_owned() + "\nNAMES = ['row']\n",
+            HELPERS.to_owned(),
+        ),
+        (
+            KERNELS
+                .replace("row(x, ct.bid(0), N)", "rows(x, N)")
+                .replace("import row", "import rows")
+                + "\nrows(1, 2)\n",
+            HELPERS.to_owned() + "\n\ndef rows(x, N):\n    return row(x, ct.bid(0), N)\n",
+        ),
+    ] {
+        let is_in_kernel = helpers.replace("(i, 0)", "(i, 1)");
+        assert_ne!(is_in_kernel, helpers);
+        let said = of_two([&kernels, &helpers], [&kernels, &is_in_kernel]);
         assert!(
             unknown(&said).contains("helpers.py differs outside"),
-            "{said:?}"
+            "{kernels}: {said:?}"
         );
     }
+    // A third file that imports it from a package that passes it on.
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir(root.join("pkg")).unwrap();
+    fs::write(root.join("pkg/__init__.py"), "from .helpers import row\n").unwrap();
+    fs::write(root.join("pkg/kernels.py"), KERNELS).unwrap();
+    let path = root.join("pkg/helpers.py");
+    fs::write(&path, &changed_row).unwrap();
+    let version = |text: &str| vec![(path.clone(), Some(text.to_owned()))];
+    let ask = || same(root.clone(), &version(HELPERS), &version(&changed_row));
+    assert!(unknown(&ask()).contains("not trusted"));
+    fs::write(root.join("host.py"), "from pkg import *\nprint(row)\n").unwrap();
+    assert!(unknown(&ask()).contains("helpers.py differs outside"));
+}
+
+#[test]
+fn a_kernel_that_reaches_the_change_by_others_is_compiled_too() {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir(root.join("pkg")).unwrap();
+    let between = "from .helpers import row\n\n\ndef top(x, i, N):\n    return row(x, i, N)\n";
+    let kernels = KERNELS
+        .replace("import row", "import top")
+        .replace("row(x,", "top(x,");
+    let kernels = kernels.replace(".helpers", ".between");
+    assert!(!kernels.contains("helpers"));
+    fs::write(root.join("pkg/__init__.py"), "").unwrap();
+    fs::write(root.join("pkg/between.py"), between).unwrap();
+    fs::write(root.join("pkg/kernels.py"), kernels).unwrap();
+    let path = root.join("pkg/helpers.py");
+    let after = HELPERS.replace("(i, 0)", "(i, 1)");
+    fs::write(&path, &after).unwrap();
+    let version = |text: &str| vec![(path.clone(), Some(text.to_owned()))];
+    let said = same(root.clone(), &version(HELPERS), &version(&after));
+    assert!(unknown(&said).contains("not trusted"), "{said:?}");
 }
 
 #[test]

@@ -183,3 +183,45 @@ fn without_a_compiler_it_is_said_what_to_do() {
     let output = compile(&project, &["pkg", "--trust", "--kernel", "nobody"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_switch_of_cutile_makes_another_program_and_it_is_said() {
+    let Some(python) = python() else { return };
+    // Reads what it has written: the order between the two is all that there is to leave out.
+    let kernel = "\
+import cuda.tile as ct
+
+
+@ct.kernel
+def shift(x, n: int):
+    for i in range(n):
+        ct.store(x, (i + 1,), ct.load(x, (i,), (128,)) * 2)
+";
+    let project = Project::empty();
+    project.write("shift.py", kernel);
+    let hash = |switch: Option<&str>| {
+        let mut command = Command::new(server_binary());
+        command
+            .args([
+                "compile", "shift.py", "--trust", "--format", "json", "--arch", "sm_90",
+            ])
+            .args(["--config", &format!("python.path={}", python.display())])
+            .current_dir(project.folder())
+            .env("TILEPERF_CACHE", project.folder().join(".cache"))
+            .env("CUDA_TILE_CACHE_DIR", project.folder().join(".cutile"))
+            .envs(switch.map(|value| ("CUDA_TILE_TESTING_DISABLE_TOKEN_ORDER", value)));
+        let output = command.output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (rows(&output)[0]["code_hash"].clone(), said)
+    };
+    let (plain, said) = hash(None);
+    assert!(plain.is_string() && !said.contains("TOKEN_ORDER"), "{said}");
+    let (other, said) = hash(Some("1"));
+    assert!(other.is_string() && other != plain, "{other}");
+    assert!(
+        said.contains("without the order between memory operations"),
+        "{said}"
+    );
+    let (off, said) = hash(Some("0"));
+    assert!(off == plain && !said.contains("TOKEN_ORDER"), "{said}");
+}

@@ -4,6 +4,9 @@
 mod check;
 mod command;
 mod editor;
+mod faults;
+mod inert;
+mod local_gpu;
 mod lock;
 mod signatures;
 mod space;

@@ -270,3 +270,48 @@ def test_square(n, dtype):
     );
     assert_eq!(known(&[]), [ran]);
 }
+
+#[test]
+fn constants_come_from_launches_in_other_files() {
+    if python().is_none() {
+        return;
+    }
+    let project = Project::empty();
+    let kernel = SQUARE.split("\n\ndef run").next().expect("a kernel");
+    project.write("ops/square.py", kernel);
+    let launch = |tile: u32| {
+        format!(
+            "import cuda.tile as ct\nfrom ops.square import square\n\n\ndef test_square(x, out, stream):\n    \
+             ct.launch(stream, (4, 4, 1), square, (x, out, {tile}))\n"
+        )
+    };
+    project.write("tests/test_square.py", launch(32));
+    let of = |which: &str| {
+        let args = [
+            "ops/square.py",
+            "--trust",
+            "--format",
+            "json",
+            "--signature",
+            which,
+        ];
+        rows(&compile(&project, &args))
+    };
+    let best = of("best").remove(0);
+    assert_eq!(best["signature"], SMALL, "{best}");
+    assert_eq!(best["origin"], "literals");
+    assert_eq!(best["launch"]["line"], 6, "{best}");
+    let path = best["launch"]["path"].as_str().unwrap_or_default();
+    assert!(path.ends_with("tests/test_square.py"), "{path}");
+    // What the library itself launches comes before its tests.
+    project.write("ops/run.py", launch(64));
+    let all = of("all");
+    let shown: Vec<_> = all.iter().map(|row| row["signature"].as_str()).collect();
+    assert_eq!(shown, [Some(LARGE), Some(SMALL)], "{all:#?}");
+    let text = compile(&project, &["ops/square.py", "--trust"]);
+    let text = String::from_utf8_lossy(&text.stdout);
+    assert!(
+        text.contains("(from the launch in run.py:6, dtypes assumed; 1 of 2 signatures)"),
+        "{text}"
+    );
+}

@@ -2,9 +2,10 @@
 
 use tileperf_syntax::Span;
 
-use super::{Access, CompiledFacts, Kind, Machine, Outcome, Placed};
+use super::{Access, CompiledFacts, Kind, Machine, Outcome, Placed, Trial};
 use crate::arch::Arch;
 use crate::model::Kernel;
+use crate::rewrite::TextEdit;
 use crate::rules::Lowering;
 
 /// A kernel and every compile of it.
@@ -15,6 +16,8 @@ pub struct CompiledKernel<'a> {
     /// What it was compiled to: of one signature and architecture once, in the order in which they
     /// are to be shown, the main architecture first.
     pub facts: &'a [CompiledFacts],
+    /// What it is with parts of it written otherwise.
+    pub trials: &'a [Trial],
 }
 
 impl<'a> CompiledKernel<'a> {
@@ -33,6 +36,27 @@ impl<'a> CompiledKernel<'a> {
     /// The compiles for one architecture.
     pub fn on(&self, arch: Arch) -> impl Iterator<Item = &'a CompiledFacts> + use<'a> {
         self.facts.iter().filter(move |f| f.arch == arch)
+    }
+
+    /// What is known of its present text with these edits on an architecture. `None` as long as nobody
+    /// has tried.
+    #[must_use]
+    pub fn trial(&self, edits: &[TextEdit], arch: Arch) -> Option<&'a Trial> {
+        let mut trials = self.trials.iter();
+        trials.find(|trial| !trial.stale && trial.arch == arch && trial.edits == edits)
+    }
+
+    /// Whether machine code of the present text waits to be held against that of these edits, on some
+    /// of these architectures; on none in particular, on any.
+    #[must_use]
+    pub fn awaits(&self, edits: &[TextEdit], on: &[Arch]) -> bool {
+        !self.kernel.stale
+            && self.facts.iter().any(|facts| {
+                !facts.stale
+                    && facts.machine().is_some()
+                    && (on.is_empty() || on.contains(&facts.arch))
+                    && self.trial(edits, facts.arch).is_none()
+            })
     }
 
     /// The architectures compiled for, in the order of the facts, none twice.

@@ -7,11 +7,13 @@ mod difference;
 mod footprint;
 mod judge;
 mod kernel;
+mod knob;
 pub mod occupancy;
 mod remark;
 mod resources;
 #[cfg(test)]
 pub(crate) mod testing;
+mod trial;
 
 use tileperf_syntax::Span;
 
@@ -23,9 +25,11 @@ pub use footprint::{Drift, Footprint};
 pub(crate) use judge::head;
 pub use judge::{Evidence, Judgements, judge};
 pub use kernel::CompiledKernel;
+pub use knob::{Knob, knobs};
 pub use occupancy::{Limit, Occupancy};
 pub use remark::{Access, HintState, Kind, Remark, Remarks, Site};
 pub use resources::Resources;
+pub use trial::Trial;
 
 /// A kernel compiled for one signature on one architecture, at the places of the present text.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,14 +9,17 @@
 //! yet compiled again for that. A kernel has facts for each
 //! architecture that its lines name.
 
-use tileperf_syntax::Span;
+use std::sync::Arc;
+
+use tileperf_syntax::{ParsedFile, Span};
 
 use super::{
     Access, CompiledFacts, HintState, Kind, Machine, Outcome, Placed, Refusal, Remark, Resources,
-    Site,
+    Site, Trial, knobs,
 };
 use crate::arch::Arch;
 use crate::model::{AccessKind, FileModel, Kernel};
+use crate::rules::Finding;
 use crate::signature::{Array, Kind as Given, Origin, Param, Signature};
 
 /// The facts of each kernel of a file.
@@ -26,6 +29,66 @@ pub(crate) fn noted(model: &FileModel, text: &str) -> Vec<Vec<CompiledFacts>> {
         .iter()
         .map(|kernel| of_kernel(kernel, model, text))
         .collect()
+}
+
+/// What the notes say of each kernel's hints: `# sm_90: same without latency`, `other without`,
+/// `unknown without`, on the line of the access, or anywhere in the kernel for one at its decorator.
+/// Notes of a fix: `# sm_90: same moved`, `other moved`, for the one that the text's findings have.
+pub(crate) fn tried(
+    parsed: &ParsedFile,
+    model: &FileModel,
+    text: &str,
+    findings: &[Arc<Finding>],
+) -> Vec<Vec<Trial>> {
+    let of_kernel = |kernel: &Kernel| {
+        let written = text.get(kernel.span.range()).unwrap_or("");
+        let head = written.lines().next().unwrap_or("");
+        let origin = signature(kernel, head).origin;
+        let knobs = knobs(parsed, text, kernel);
+        let mut out = Vec::new();
+        for note in notes(text, kernel.span) {
+            let mut words = note.what.split_whitespace();
+            let (said, way, name) = (words.next(), words.next(), words.next());
+            let same = match said {
+                Some("same") => Some(true),
+                Some("other") => Some(false),
+                _ => None,
+            };
+            let edits = match way {
+                Some("without") => {
+                    let name = name.unwrap();
+                    let mine = knobs.iter().filter(|knob| knob.text.starts_with(name));
+                    let here = mine.filter(|knob| {
+                        knob.span.start < kernel.span.start || note.line.contains(knob.span)
+                    });
+                    here.map(|knob| knob.edits.clone()).next()
+                }
+                Some("moved") => {
+                    let mine = findings.iter().filter(|f| note.line.contains(f.span));
+                    let mut claims = mine.flat_map(|f| &f.claims);
+                    claims.find_map(|claim| Some(claim.edits()?.0.to_vec()))
+                }
+                _ => continue,
+            };
+            // A text after its fix has the note, but no longer the hint.
+            for arch in edits.iter().flat_map(|_| &note.archs) {
+                out.push(Trial {
+                    edits: edits.clone().unwrap(),
+                    arch: *arch,
+                    origin,
+                    same,
+                    stale: is_stale(head, *arch),
+                });
+            }
+        }
+        out
+    };
+    model.kernels.iter().map(of_kernel).collect()
+}
+
+/// Whether a note is of [`tried`].
+fn is_trial(what: &str) -> bool {
+    matches!(what.split_whitespace().nth(1), Some("without" | "moved"))
 }
 
 /// A comment: which architectures, what, and the code before it.
@@ -118,6 +181,7 @@ fn signature(kernel: &Kernel, head: &str) -> Signature {
     Signature {
         params: params.collect(),
         globals: Vec::new(),
+        launched: None,
         origin: match head
             .split_once("# signature: ")
             .map(|(_, word)| word.trim())
@@ -162,6 +226,7 @@ fn outcome<'n, 't: 'n>(
             ("accepted", _) => return Outcome::Accepted,
             ("failed", words) => return Outcome::Failed(words.trim().to_owned()),
             ("silent", _) => machine.remarks = None,
+            (what, _) if is_trial(what) => {}
             _ if of_kernel => machine.resources = resources(note.what),
             (what, more) => {
                 let kind = kind(what, more.trim(), is_store(kernel, place));

@@ -25,6 +25,7 @@ use tileperf_syntax::Span;
 
 pub use build::{ItemScan, ModelCache};
 pub use by_target::ByTarget;
+pub use fingerprint::function_fingerprint;
 
 /// Which kernel of a workspace: branches and factories can define one name several times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

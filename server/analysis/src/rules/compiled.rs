@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tileperf_syntax::Span;
+use tileperf_syntax::{ParsedFile, Span};
 
 use super::{Check, Finding, Findings, RULES, listed, suppress};
 use crate::arch::Arch;
@@ -13,6 +13,8 @@ use crate::target::Target;
 /// A file whose kernels were compiled.
 #[derive(Clone, Copy)]
 pub struct CompiledContext<'a> {
+    /// What it parses to.
+    pub file: &'a ParsedFile,
     /// Its text.
     pub text: &'a str,
     /// What it means.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, ParsedFile, Span};
 
 use crate::arch::Arch;
 use crate::body::{Body, Device, ModuleEnv};
 use crate::eval::Space as Evaluated;
 use crate::model::{Candidate, FileModel, Hint, Kernel, KernelParam, SpaceRef};
+use crate::rewrite::Edits;
 use crate::target::Target;
 
 /// A function of device code as it is kept from one edit to the next.
@@ -123,6 +124,30 @@ impl<'a, T: ?Sized> InItem<'a, T> {
     }
 }
 
+impl InItem<'_, Expr> {
+    /// Takes a keyword argument out of this call, with the parentheses if it is the only argument; `None`
+    /// if there is no such argument.
+    pub fn without_argument<'t>(&self, edits: Edits<'t>, name: &str) -> Option<Edits<'t>> {
+        let ExprKind::Call { func, args } = &self.node.kind else {
+            return None;
+        };
+        let arg = (args.iter()).find(|a| a.name.as_ref().is_some_and(|n| n.name == name))?;
+        let keyword = arg.name.as_ref()?;
+        if args.len() == 1 {
+            let parens = Span {
+                start: func.span.end,
+                end: self.node.span.end,
+            };
+            return Some(edits.replace(self.place(parens), ""));
+        }
+        let whole = Span {
+            start: keyword.span.start,
+            end: arg.value.span.end,
+        };
+        Some(edits.delete_element(self.place(whole)))
+    }
+}
+
 impl<'a> FileContext<'a> {
     /// What stands at a place.
     pub fn source(&self, span: Span) -> &'a str {
@@ -131,19 +156,12 @@ impl<'a> FileContext<'a> {
 
     /// The item at a place.
     pub fn item(&self, span: Span) -> Option<(usize, &'a Item)> {
-        let items = &self.file.items;
-        let next = items.partition_point(|i| i.span.start <= span.start);
-        let number = next.checked_sub(1)?;
-        let item = items.get(number)?;
-        (item.span.end >= span.end && !item.is_stale()).then_some((number, item))
+        item(self.file, span)
     }
 
     /// The expression with exactly this place: a launch, a search, an argument.
     pub fn expr(&self, span: Span) -> Option<InItem<'a, Expr>> {
-        let (_, item) = self.item(span)?;
-        let own = relative(span, item);
-        let node = expr_at(&item.facts.body, own)?;
-        Some(InItem { item, node })
+        expression(self.file, span)
     }
 
     /// The innermost function around a place, and those around it, innermost first.
@@ -260,6 +278,21 @@ impl<'a> FileContext<'a> {
         };
         Some((def, device))
     }
+}
+
+fn item(file: &ParsedFile, span: Span) -> Option<(usize, &Item)> {
+    let items = &file.items;
+    let next = items.partition_point(|i| i.span.start <= span.start);
+    let number = next.checked_sub(1)?;
+    let item = items.get(number)?;
+    (item.span.end >= span.end && !item.is_stale()).then_some((number, item))
+}
+
+/// The expression of a file with exactly this place.
+pub(crate) fn expression(file: &ParsedFile, span: Span) -> Option<InItem<'_, Expr>> {
+    let (_, item) = item(file, span)?;
+    let node = expr_at(&item.facts.body, relative(span, item))?;
+    Some(InItem { item, node })
 }
 
 fn relative(span: Span, item: &Item) -> Span {

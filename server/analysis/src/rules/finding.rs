@@ -39,8 +39,15 @@ pub enum Claim {
         /// What to say once that is known, where the message says that it may be so.
         stated: Option<String>,
     },
-    /// A keyword changes nothing.
-    Inert(String),
+    /// Something changes nothing: the same machine code comes out of the text with these edits.
+    Inert {
+        /// What takes it out.
+        edits: Vec<TextEdit>,
+        /// The architectures that this is claimed of; empty for all of the finding.
+        on: Vec<Arch>,
+    },
+    /// It matters how something is written: other machine code comes out of the text with these edits.
+    Matters(Vec<TextEdit>),
     /// The kernel does not compile.
     Errors,
 }
@@ -52,6 +59,16 @@ impl Claim {
             call,
             lowering,
             stated: None,
+        }
+    }
+
+    /// The edits that compiled code with and without this claim's subject differs by, and the
+    /// architectures that it is about; empty for all.
+    pub fn edits(&self) -> Option<(&[TextEdit], &[Arch])> {
+        match self {
+            Claim::Inert { edits, on } => Some((edits, on)),
+            Claim::Matters(edits) => Some((edits, &[])),
+            Claim::AccessIs { .. } | Claim::Errors => None,
         }
     }
 
@@ -179,8 +196,12 @@ impl Finding {
             *span = map(*span);
         }
         for claim in &mut finding.claims {
-            if let Claim::AccessIs { call, .. } = claim {
-                *call = map(*call);
+            match claim {
+                Claim::AccessIs { call, .. } => *call = map(*call),
+                Claim::Inert { edits, .. } | Claim::Matters(edits) => {
+                    edits.iter_mut().for_each(|edit| edit.span = map(edit.span));
+                }
+                Claim::Errors => {}
             }
         }
         for edit in finding.fixes.iter_mut().flat_map(|f| &mut f.edits) {

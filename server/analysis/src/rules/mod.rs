@@ -32,6 +32,7 @@ mod waits;
 
 pub use check::{Checked, RuleCache, check, check_links};
 pub use compiled::{CompiledContext, compiled};
+pub(crate) use context::expression;
 pub use context::{
     DeviceFacts, FileContext, InItem, ItemContext, KernelFacts, KernelUses, Links, SpaceFacts,
 };
@@ -122,6 +123,7 @@ rules! {
     tp505_hint_ignored,
     tp506_does_not_fit,
     tp507_occupancy_not_reached,
+    tp508_inert_hint,
 }
 
 /// The rule of a code or slug.

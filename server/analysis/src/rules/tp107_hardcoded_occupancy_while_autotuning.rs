@@ -197,24 +197,7 @@ fn collect(call: &SearchCall<'_>, value: &Expr, follow: bool, out: &mut Vec<Smol
 /// The decorator without a hint.
 fn without<'t>(file: &FileContext<'t>, kernel: &Kernel, hint: &Hint) -> Option<Edits<'t>> {
     let decorator = file.expr(kernel.decorator_span)?;
-    let ExprKind::Call { func, args } = &decorator.node.kind else {
-        return None;
-    };
-    let arg = (args.iter()).find(|a| a.name.as_ref().is_some_and(|n| n.name == hint.name))?;
-    let name = arg.name.as_ref()?;
-    let edits = Edits::new(file.text);
-    if args.len() == 1 {
-        let parens = Span {
-            start: func.span.end,
-            end: decorator.node.span.end,
-        };
-        return Some(edits.replace(decorator.place(parens), ""));
-    }
-    let whole = Span {
-        start: name.span.start,
-        end: arg.value.span.end,
-    };
-    Some(edits.delete_element(decorator.place(whole)))
+    decorator.without_argument(Edits::new(file.text), &hint.name)
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use super::tuned;
 use crate::arch::Arch;
 use crate::body::argument;
 use crate::eval::Known;
+use crate::rewrite::Edits;
 use crate::rules::rule::rule;
-use crate::rules::{FileContext, Findings, InItem, Links};
+use crate::rules::{Claim, FileContext, Findings, InItem, Links};
 
 rule! {
     /// `num_ctas` greater than 1 reaches an architecture that gains nothing from it: sm_80 to sm_89,
@@ -45,7 +46,10 @@ fn check(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
             };
             let archs = reached(file, &|arch| at_most(file, value, arch));
             let what = format!("`{}` has `num_ctas={}`", kernel.name, hint.text);
-            said(kernel.name_span, &what, archs, out);
+            let without = file.expr(kernel.decorator_span).and_then(|decorator| {
+                decorator.without_argument(Edits::new(file.text), "num_ctas")
+            });
+            said(kernel.name_span, &what, archs, without, out);
         }
     }
     remade(file, out);
@@ -60,7 +64,13 @@ fn reached(file: &FileContext<'_>, num_ctas: &dyn Fn(Arch) -> Option<i64>) -> Ve
         .collect()
 }
 
-fn said(span: Span, what: &str, archs: Vec<Arch>, out: &mut Findings<'_>) {
+fn said(
+    span: Span,
+    what: &str,
+    archs: Vec<Arch>,
+    without: Option<Edits<'_>>,
+    out: &mut Findings<'_>,
+) {
     if archs.is_empty() {
         return;
     }
@@ -71,7 +81,14 @@ fn said(span: Span, what: &str, archs: Vec<Arch>, out: &mut Findings<'_>) {
         _ => "which have no clusters, or no use for what they share",
     };
     let message = format!("{what} on {} too, {why}", tuned::listed(&archs));
-    out.push(span, message).archs(archs);
+    let on: Vec<Arch> = (archs.iter().copied())
+        .filter(|arch| !arch.has_clusters())
+        .collect();
+    let found = out.push(span, message).archs(archs);
+    if let (Some(without), false) = (without, on.is_empty()) {
+        let edits = without.finish();
+        found.claim(Claim::Inert { edits, on });
+    }
 }
 
 /// The greatest number that a value can be on an architecture, as far as it is written out.
@@ -152,7 +169,7 @@ fn remade(file: &FileContext<'_>, out: &mut Findings<'_>) {
                 "`{}` is remade with `num_ctas` greater than 1",
                 used.kernel_text
             );
-            said(used.span, &what, archs, out);
+            said(used.span, &what, archs, None, out);
         }
     }
 }
@@ -181,7 +198,7 @@ fn spaces(file: &FileContext<'_>, links: &dyn Links, out: &mut Findings<'_>) {
         }
         seen.push(space.span);
         let what = format!("{} offers `num_ctas` greater than 1", space.name());
-        said(space.span, &what, archs, out);
+        said(space.span, &what, archs, None, out);
     }
 }
 

@@ -9,14 +9,14 @@ use crate::body::{Device, Extent, Place, Tile};
 use crate::rewrite::Edits;
 use crate::rules::bindings;
 use crate::rules::rule::rule;
-use crate::rules::{DeviceContext, Findings};
+use crate::rules::{Claim, DeviceContext, Findings};
 
 rule! {
     /// A tile of constants, or a mask, is made anew in each iteration of a loop.
     ///
     /// Nothing in it changes from one iteration to the next: made before the loop it says so, and does
-    /// not depend on the compiler to move it (tileiras 13.4 does in simple loops: the compiled code is
-    /// then the same). Accumulators that an iteration starts from, and goes on to change, stay.
+    /// not depend on the compiler to move it (tileiras 13.4 does in simple loops: where compiled code is
+    /// known to be the same, nothing is said). Accumulators that an iteration starts from, and goes on to change, stay.
     ///
     /// ```python bad
     /// @ct.kernel
@@ -146,7 +146,9 @@ fn report<'a>(
             .replace(expr.span, name),
     };
     if Edits::new(at.text).own_line(around.span.start).is_some() {
-        described.safe_fix("Make it before the loop", edits);
+        described
+            .claim(Claim::Matters(edits.clone().finish()))
+            .safe_fix("Make it before the loop", edits);
     }
 }
 

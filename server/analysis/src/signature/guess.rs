@@ -10,7 +10,7 @@ use tileperf_syntax::ast::{Expr, Param as Written};
 use super::functions::{Files, Function};
 use super::launches::Told;
 use super::uses::{Use, Uses, Walker};
-use super::{Constant, Kind, Origin, Param, Signature, launches, values};
+use super::{Constant, Elsewhere, Kind, Origin, Param, Signature, launches, values};
 use crate::arch::Arch;
 use crate::eval::ModuleId;
 use crate::model::Kernel;
@@ -32,13 +32,15 @@ impl<'w> Guesser<'w> {
     }
 
     /// The signatures that a kernel of a file is most likely compiled for, one for each different
-    /// launch, in their order. `captured` are names that its slice takes from around it. `None` if the
+    /// launch: those of its own file in their order, then those `elsewhere`; what launches pass before
+    /// what is only plausible. `captured` are names that its slice takes from around it. `None` if the
     /// kernel is not there, else one at least.
     pub fn guess(
         &self,
         module: ModuleId,
         kernel: &Kernel,
         captured: &[SmolStr],
+        elsewhere: &[Elsewhere],
         arch: Arch,
     ) -> Option<Vec<Signature>> {
         let constants: FxHashSet<SmolStr> = (kernel.params.iter())
@@ -55,16 +57,21 @@ impl<'w> Guesser<'w> {
             .iter()
             .position(|k| k.span == kernel.span);
         let passed = number.map_or_else(
-            || vec![Told::default()],
-            |number| launches::values(self.workspace, module, &function.file, number, arch),
+            || vec![(Told::default(), None)],
+            |number| {
+                let own = (module, &*function.file, number);
+                launches::values(self.workspace, &self.files, own, elsewhere, arch)
+            },
         );
         let mut all: Vec<Signature> = Vec::new();
-        for told in &passed {
-            let signature = self.with(kernel, &function, &uses, told, captured);
+        for (told, launched) in &passed {
+            let mut signature = self.with(kernel, &function, &uses, told, captured);
+            signature.launched.clone_from(launched);
             if !all.contains(&signature) {
                 all.push(signature);
             }
         }
+        all.sort_by_key(|signature| signature.origin);
         Some(all)
     }
 
@@ -126,6 +133,7 @@ impl<'w> Guesser<'w> {
             } else {
                 Origin::Guess
             },
+            launched: None,
         }
     }
 

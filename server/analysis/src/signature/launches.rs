@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, Stmt};
 
-use super::Constant;
-use super::functions::File;
+use super::functions::{File, Files};
+use super::{Constant, Elsewhere, Launched};
 use crate::arch::Arch;
 use crate::body::argument;
 use crate::eval::{Evaluator, Known, ModuleId, Scope};
@@ -18,55 +18,88 @@ use crate::slice::Workspace;
 
 /// Launches looked at for one kernel.
 const MAX_LAUNCHES: usize = 4;
+/// Launches and searches of other files looked at for one kernel.
+const MAX_ELSEWHERE: usize = 8;
 /// Different constants kept of one kernel: a loop around a launch can have many.
 const MAX_TOLD: usize = 8;
 
 /// Values of parameters, by place.
 pub(super) type Told = FxHashMap<usize, Constant>;
 
-/// What the launches of the kernel's own file pass for constants, each once, in their order. What one does not tell,
-/// another tells for it; what none does is missing. Always one at least, which can be empty.
+/// What the launches of a kernel pass for constants, each once: those of its own file in their order,
+/// then those of others, with their places. What one does not tell, another tells for it; what none does
+/// is missing. Always one at least, which can be empty. `own` is the kernel's file and its number there.
 pub(super) fn values(
     workspace: &dyn Workspace,
-    module: ModuleId,
-    file: &File<'_>,
-    kernel: usize,
+    files: &Files<'_>,
+    own: (ModuleId, &File<'_>, usize),
+    elsewhere: &[Elsewhere],
     arch: Arch,
-) -> Vec<Told> {
+) -> Vec<(Told, Option<Launched>)> {
+    let (module, file, kernel) = own;
     let params = file.model.kernels.get(kernel).map(|k| k.params.as_slice());
     let is_constant = |place: &usize| {
         let param = params.and_then(|params| params.get(*place));
         param.is_some_and(|param| param.constant)
     };
-    let mut told = each(workspace, module, file, kernel, arch);
-    for one in &mut told {
+    let is_it = |candidates: &[Candidate]| candidates.contains(&Candidate::Local(kernel));
+    let mut told: Vec<(Told, Option<Launched>)> = Vec::new();
+    let found = each(
+        workspace,
+        module,
+        file,
+        &|_, candidates| is_it(candidates),
+        arch,
+    );
+    told.extend(found.into_iter().map(|one| (one, None)));
+    for other in elsewhere.iter().take(MAX_ELSEWHERE) {
+        let (Some(there), Some(source)) =
+            (files.file(other.module), workspace.source(other.module))
+        else {
+            continue;
+        };
+        let before = source.text.get(..other.call.start as usize).unwrap_or("");
+        let launched = Launched {
+            path: source.path.clone(),
+            line: before.matches('\n').count() as u32 + 1,
+        };
+        let found = each(
+            workspace,
+            other.module,
+            &there,
+            &|span, _| span == other.call,
+            arch,
+        );
+        told.extend(found.into_iter().map(|one| (one, Some(launched.clone()))));
+    }
+    for (one, _) in &mut told {
         one.retain(|place, _| is_constant(place));
     }
     let mut all = Told::default();
-    for (place, value) in told.iter().flatten() {
+    for (place, value) in told.iter().flat_map(|(one, _)| one) {
         all.entry(*place).or_insert(*value);
     }
-    let mut whole: Vec<Told> = Vec::new();
-    for mut one in told {
+    let mut whole: Vec<(Told, Option<Launched>)> = Vec::new();
+    for (mut one, launched) in told {
         for (place, value) in &all {
             one.entry(*place).or_insert(*value);
         }
-        if !whole.contains(&one) && whole.len() < MAX_TOLD {
-            whole.push(one);
+        if !whole.iter().any(|(known, _)| *known == one) && whole.len() < MAX_TOLD {
+            whole.push((one, launched));
         }
     }
     if whole.is_empty() {
-        whole.push(all);
+        whole.push((all, None));
     }
     whole
 }
 
-/// What each launch tells by itself.
+/// What each launch and search of a file tells by itself, of those that are wanted.
 fn each(
     workspace: &dyn Workspace,
     module: ModuleId,
     file: &File<'_>,
-    kernel: usize,
+    is_wanted: &dyn Fn(Span, &[Candidate]) -> bool,
     arch: Arch,
 ) -> Vec<Told> {
     let mut found = Vec::new();
@@ -74,12 +107,8 @@ fn each(
         return found;
     };
     let evaluator = Evaluator::new(workspace_env(workspace));
-    let is_it = |candidates: &[Candidate]| candidates.contains(&Candidate::Local(kernel));
-    let launches = file
-        .model
-        .launches
-        .iter()
-        .filter(|l| is_it(&l.candidates) && !l.stale);
+    let launches = (file.model.launches.iter())
+        .filter(|launch| is_wanted(launch.span, &launch.candidates) && !launch.stale);
     for launch in launches.take(MAX_LAUNCHES) {
         let (place, name) = match launch.api {
             LaunchApi::Launch => (3, "kernel_args"),
@@ -94,11 +123,8 @@ fn each(
         let scope = Scope::at(module, at.item, at.body, args.span);
         enter(&evaluator.value(args, &scope, arch), &mut found);
     }
-    let searches = file
-        .model
-        .searches
-        .iter()
-        .filter(|s| is_it(&s.candidates) && !s.stale);
+    let searches = (file.model.searches.iter())
+        .filter(|search| is_wanted(search.span, &search.candidates) && !search.stale);
     for search in searches.take(MAX_LAUNCHES) {
         let (Some(at), Some(space)) = (
             located(&source, search.span),

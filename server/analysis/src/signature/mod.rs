@@ -21,7 +21,9 @@ mod values;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use smol_str::SmolStr;
+use tileperf_syntax::Span;
 
+use crate::eval::ModuleId;
 pub use guess::Guesser;
 pub use repair::{Complaint, repair};
 pub use search::{Configuration, Configurations, configurations};
@@ -61,8 +63,26 @@ impl Origin {
     }
 }
 
+/// A launch, or a search, in another file than the kernel's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The file.
+    pub module: ModuleId,
+    /// The whole call.
+    pub call: Span,
+}
+
+/// Where a launch stands that a signature was read off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launched {
+    /// The file.
+    pub path: SmolStr,
+    /// Its line, from 1.
+    pub line: u32,
+}
+
 /// What a kernel is compiled for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Signature {
     /// One for each parameter, in order.
     pub params: Vec<Param>,
@@ -70,6 +90,15 @@ pub struct Signature {
     pub globals: Vec<(SmolStr, Constant)>,
     /// Where it comes from.
     pub origin: Origin,
+    /// The launch that it was read off, if that is in another file than the kernel.
+    pub launched: Option<Launched>,
+}
+
+/// The same program, wherever the launch has moved.
+impl PartialEq for Signature {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.params, &self.globals, self.origin) == (&other.params, &other.globals, other.origin)
+    }
 }
 
 /// A parameter.
@@ -267,6 +296,17 @@ impl Signature {
             }
         }
         out
+    }
+
+    /// Where it comes from, in words that follow it: `from the launch in test_add.py:12, dtypes assumed`.
+    pub fn origin_words(&self) -> String {
+        match (&self.launched, self.origin) {
+            (Some(at), Origin::Literals) => {
+                let file = at.path.rsplit(['/', '\\']).next().unwrap_or_default();
+                format!("from the launch in {file}:{}, dtypes assumed", at.line)
+            }
+            _ => self.origin.words().to_owned(),
+        }
     }
 
     /// In a line: `x: float16[2], n: int32, TILE: 64`.

@@ -229,6 +229,7 @@ mod tests {
                 })
                 .collect(),
             globals: Vec::new(),
+            launched: None,
             origin: Origin::Guess,
         };
         let dtypes: Vec<SmolStr> = ["float16", "float32", "bfloat16"].map(SmolStr::new).into();

@@ -2,10 +2,13 @@
 
 use serde_json::json;
 
-use super::{Array, Complaint, Constant, Guesser, Kind, Origin, Param, Signature, repair};
+use super::{
+    Array, Complaint, Constant, Elsewhere, Guesser, Kind, Origin, Param, Signature, repair,
+};
 use crate::arch::Arch;
 use crate::eval::ModuleId;
-use crate::slice::Written;
+use crate::model::{FileModel, ModelCache};
+use crate::slice::{Workspace, Written};
 
 /// The likeliest signature of the last kernel of a workspace.
 fn guess(text: &str) -> Signature {
@@ -18,9 +21,84 @@ fn guesses(text: &str) -> Vec<Signature> {
     let model = workspace.model();
     let kernel = model.kernels.last().unwrap();
     let slice = crate::slice::slice(&workspace, ModuleId(0), kernel).unwrap();
+    let elsewhere = elsewhere(&workspace, &kernel.name);
     Guesser::new(&workspace)
-        .guess(ModuleId(0), kernel, &slice.captured, Arch::Sm90)
+        .guess(ModuleId(0), kernel, &slice.captured, &elsewhere, Arch::Sm90)
         .unwrap()
+}
+
+/// The launches and searches of other files that name a kernel, in the files' order.
+fn elsewhere(workspace: &Written, kernel: &str) -> Vec<Elsewhere> {
+    let modules = (1..)
+        .map(ModuleId)
+        .map_while(|m| Some((m, workspace.source(m)?)));
+    let mut found = Vec::new();
+    for (module, source) in modules {
+        let mut cache = ModelCache::default();
+        let model = FileModel::build(source.file, source.text, "", &mut cache);
+        let launches = model.launches.iter().map(|l| (l.span, &l.kernel_text));
+        let searches = model.searches.iter().map(|s| (s.span, &s.kernel_text));
+        let named = launches
+            .chain(searches)
+            .filter(|(_, text)| text.ends_with(kernel));
+        found.extend(named.map(|(call, _)| Elsewhere { module, call }));
+    }
+    found
+}
+
+#[test]
+fn launches_of_other_files_tell_as_well() {
+    let kernel = "import cuda.tile as ct\n\n@ct.kernel\ndef k(x, A: ct.Constant[int], B: ct.Constant[int]):\n    \
+                  ct.store(x, (0, 0), ct.load(x, (0, 0), (A, B)))\n";
+    let launch = |args: &str| format!("\ndef run(s, x):\n    ct.launch(s, (1,), k, (x, {args}))\n");
+    let other = |name: &str, args: &str| {
+        format!(
+            "\n#- pkg.{name}\nimport cuda.tile as ct\nfrom .main import k\n{}",
+            launch(args)
+        )
+    };
+    let shown = |text: &str| -> Vec<(String, String)> {
+        let all = guesses(text).into_iter();
+        all.map(|one| (one.shown(), one.origin_words())).collect()
+    };
+    let told = |a: u32, b: u32, from: &str| {
+        (
+            format!("x: float16[2], A: {a}, B: {b}"),
+            format!("from {from}, dtypes assumed"),
+        )
+    };
+    // The kernel's own file comes first; the same again is one.
+    let text =
+        kernel.to_owned() + &launch("16, 32") + &other("test_k", "8, 8") + &other("more", "16, 32");
+    assert_eq!(
+        shown(&text),
+        [
+            told(16, 32, "a launch in the code"),
+            told(8, 8, "the launch in test_k.py:5"),
+        ]
+    );
+    // Alone.
+    let text = kernel.to_owned() + &other("test_k", "8, 8") + &other("more", "64, 2");
+    assert_eq!(
+        shown(&text),
+        [
+            told(8, 8, "the launch in test_k.py:5"),
+            told(64, 2, "the launch in more.py:5"),
+        ]
+    );
+    // What one does not tell, another does, and a name of its own file is found there.
+    let text =
+        kernel.to_owned() + &launch("size(x), 32") + &other("test_k", "TILE, 4") + "\nTILE = 128\n";
+    assert_eq!(
+        shown(&text),
+        [
+            told(128, 32, "a launch in the code"),
+            told(128, 4, "the launch in test_k.py:5"),
+        ]
+    );
+    // One that tells nothing leaves a guess.
+    let text = kernel.to_owned() + &other("test_k", "size(x), size(x)");
+    assert_eq!(shown(&text)[0].1, "guessed");
 }
 
 /// Statements of a kernel `k(x, y, z, n, A: Const, B: Const)`, and the signature in a line.
@@ -231,6 +309,7 @@ fn what_is_assumed_of_arrays_tells_signatures_apart_that_look_alike() {
             kind: Kind::Array(array),
         }],
         globals: Vec::new(),
+        launched: None,
         origin: Origin::CacheDb,
     };
     let usual = of(Array::usual("float16", 2));
@@ -336,6 +415,7 @@ fn signature() -> Signature {
         ],
         globals: vec![("block".into(), Constant::Int(64))],
         origin: Origin::Literals,
+        launched: None,
     }
 }
 

@@ -130,6 +130,7 @@ fn prove(args: &ActionsArgs, tier: Tier, found: &Found, kernel: &mut KernelActio
         Tier::Frontend => Depth::Frontend,
         Tier::Machine => Depth::Machine,
     };
+    found.engine.local_gpu();
     let archs = found.engine.compile_archs();
     let Some(arch) = args.arch.or_else(|| archs.first().copied()) else {
         return false;

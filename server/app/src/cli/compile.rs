@@ -13,6 +13,7 @@ use tileperf_perf::revision;
 use tileperf_proc::CancelToken;
 
 use super::paths::{self, Found};
+use super::switches;
 use super::trust::require_trust;
 use super::workspace::{self, SettingsArgs};
 use super::{compile_json, compile_space, compile_text};
@@ -83,6 +84,7 @@ pub(crate) fn run(args: &CompileArgs) -> anyhow::Result<ExitCode> {
         let bare = name.rsplit('.').next().unwrap_or(name);
         args.kernel.is_empty() || args.kernel.iter().any(|k| k == name || k == bare)
     };
+    switches::warn();
     let cache = dirs::cache()?;
     let (mut all, mut failed) = (0, 0);
     for found in &files.found {
@@ -122,7 +124,10 @@ impl CompileArgs {
     /// The architectures given, else those of the settings.
     pub(super) fn archs(&self, engine: &Engine) -> Vec<Arch> {
         match self.arch.as_slice() {
-            [] => engine.compile_archs(),
+            [] => {
+                engine.local_gpu();
+                engine.compile_archs()
+            }
             archs => archs.to_vec(),
         }
     }

@@ -86,6 +86,9 @@ fn add(object: &mut Value, text: &Text, facts: &CompiledFacts) {
     object["arch"] = json!(facts.arch);
     object["signature"] = json!(facts.signature.shown());
     object["origin"] = json!(facts.signature.origin);
+    if let Some(at) = &facts.signature.launched {
+        object["launch"] = json!({"path": at.path, "line": at.line});
+    }
     match &facts.outcome {
         Outcome::Accepted => {}
         Outcome::Failed(why) => object["error"] = json!({"message": why}),

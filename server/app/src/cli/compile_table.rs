@@ -27,7 +27,7 @@ pub(super) fn space(shown: &Path, space: &SpaceBegun, rows: &[SpaceRow]) -> Stri
         .find(|row| row.facts.machine().is_some())
         .or(rows.first())
     {
-        let (signature, origin) = (&row.facts.signature, row.facts.signature.origin.words());
+        let (signature, origin) = (&row.facts.signature, row.facts.signature.origin_words());
         let _ = writeln!(out, "    for {} ({origin})", signature.shown());
     }
     let same = first_alike(rows);

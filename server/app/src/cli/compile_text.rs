@@ -41,7 +41,7 @@ pub(super) fn write(
         }
         Outcome::Machine(machine) => resources(out, machine, facts)?,
     }
-    let origin = facts.signature.origin.words();
+    let origin = facts.signature.origin_words();
     let of = match row.signatures {
         0 | 1 => String::new(),
         all => format!("; {} of {all} signatures", row.number),

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
+use tileperf_engine::LocalGpu;
+use tileperf_engine::settings::Row;
 
 use super::workspace::{self, SettingsArgs};
 
@@ -55,15 +57,43 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// A setting as it is shown.
+struct Shown {
+    key: &'static str,
+    value: String,
+    origin: String,
+}
+
+impl Shown {
+    /// What is compiled for where nobody has set it comes from the machine.
+    fn of(row: &Row, gpu: Option<&LocalGpu>) -> Self {
+        let (value, origin) = match gpu.filter(|_| row.key == "compile.archs") {
+            Some(gpu) => (
+                format!("[\"{}\"]", gpu.arch),
+                format!("this machine's GPU, {}", gpu.name),
+            ),
+            None => (row.value.clone(), row.origin.to_string()),
+        };
+        Self {
+            key: row.key,
+            value,
+            origin,
+        }
+    }
+}
+
 fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let root = workspace::root_of(&workspace::existing(&args.path)?);
     let (engine, problems) = workspace::engine(vec![root], &args.settings, false);
-    let rows = engine.settings().rows();
+    let gpu = engine.local_gpu();
+    let rows: Vec<Shown> = (engine.settings().rows().iter())
+        .map(|row| Shown::of(row, gpu.as_ref()))
+        .collect();
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
         Format::Json => {
             for row in &rows {
-                let (value, origin) = (&row.value, row.origin.to_string());
+                let (value, origin) = (&row.value, &row.origin);
                 let line = json!({
                     "schema": "tileperf.config/1", "key": row.key, "value": value, "origin": origin,
                 });

@@ -7,6 +7,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use tileperf_compiler::doctor::{self, Check, Status};
 use tileperf_compiler::environment::{Found, Managed};
+use tileperf_engine::Engine;
+use tileperf_engine::settings::Origin;
 
 use super::workspace::{self, ProjectArgs, SettingsArgs};
 use crate::dirs;
@@ -49,7 +51,8 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let devices = tileperf_gpu::devices()
         .map(|gpus| gpus.iter().map(tileperf_gpu::Gpu::label).collect())
         .map_err(|none| none.to_string());
-    let checks = doctor::examine(&found, &managed, &devices, &variables);
+    let mut checks = doctor::examine(&found, &managed, &devices, &variables);
+    checks.push(doctor::architectures(&archs(&engine)));
     print(&checks, args.format)?;
     let works = checks.iter().all(|check| check.status < Status::Problem);
     Ok(if works {
@@ -57,6 +60,24 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// What kernels are compiled for, and who says so.
+fn archs(engine: &Engine) -> String {
+    let gpu = engine.local_gpu();
+    let archs: Vec<&str> = (engine.compile_archs().iter())
+        .map(|arch| arch.name())
+        .collect();
+    let settings = engine.settings();
+    let origin = match (gpu, settings.origin("compile.archs")) {
+        (Some(gpu), _) => format!("this machine's GPU, {}", gpu.name),
+        (None, Some(Origin::Default) | None) => {
+            "the setting compile.archs is not set, and no GPU is known here".to_owned()
+        }
+        (None, Some(origin)) => format!("compile.archs, {origin}"),
+    };
+    let by = super::switches::set().map_or_else(String::new, |words| format!("; by {words}"));
+    format!("{} ({origin}){by}", archs.join(", "))
 }
 
 fn print(checks: &[Check], format: Format) -> io::Result<()> {

@@ -21,11 +21,13 @@ mod edited;
 mod explain;
 mod facts;
 mod facts_text;
+mod gpu_probe;
 mod lock;
 mod lsp;
 mod paths;
 mod perf;
 mod plan;
+mod switches;
 mod toolchain;
 mod trust;
 mod workspace;
@@ -67,6 +69,9 @@ enum Command {
     Perf(perf::PerfArgs),
     Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
+    /// Says what the driver says of this machine's GPUs; for tileperf itself.
+    #[command(name = crate::local_gpu::COMMAND, hide = true)]
+    GpuProbe,
 }
 
 /// Where messages about the program itself go; never to standard output.
@@ -112,6 +117,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Facts(args) => facts::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::GpuProbe => gpu_probe::run(),
         Command::Actions(args) => actions::run(&args),
         Command::Apply(args) => apply::run(&args),
         Command::Plan(args) => plan::run(&args),

@@ -108,6 +108,7 @@ fn compile(
         )?,
     }
     engine.keep_compiled_in(dirs::cache()?);
+    engine.local_gpu();
     let archs = engine.compile_archs();
     let Some(arch) = args.arch.or_else(|| archs.first().copied()) else {
         bail!("the setting compile.archs names no architecture");

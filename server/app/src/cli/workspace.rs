@@ -7,6 +7,8 @@ use clap::Args;
 use tileperf_engine::Engine;
 use tileperf_engine::settings::SettingsProblem;
 
+use crate::local_gpu;
+
 /// What marks the folder of a project, as editors see it too.
 const MARKERS: [&str; 3] = ["tileperf.toml", "pyproject.toml", ".git"];
 
@@ -84,6 +86,7 @@ pub(super) fn engine(
     trusted: bool,
 ) -> (Engine, Vec<SettingsProblem>) {
     let engine = Engine::new();
+    local_gpu::ask_for(&engine);
     let problems = engine.configure(
         roots,
         serde_json::Value::Null,

@@ -55,6 +55,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         let (outbox, write_failed) = transport::Outbox::start(output)?;
         let answers = outbox.clone();
         let engine = Engine::new();
+        crate::local_gpu::ask_for(&engine);
         let publisher = Publisher::start(engine.clone(), outbox)?;
         let mut service = LspService::build(|client| Server::new(client, engine, publisher))
             .custom_method(

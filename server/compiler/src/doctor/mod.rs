@@ -206,6 +206,12 @@ fn gpu(devices: &Devices) -> Check {
     }
 }
 
+/// What kernels are compiled for, in words of whoever knows the settings.
+#[must_use]
+pub fn architectures(found: &str) -> Check {
+    Check::ok("compiled for", found)
+}
+
 /// A path as it is shown, `-` for none.
 fn shown(path: Option<&Path>) -> String {
     path.map_or_else(|| "-".to_owned(), |path| path.display().to_string())

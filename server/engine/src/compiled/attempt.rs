@@ -45,14 +45,26 @@ impl<'s> Attempt<'s> {
         let now = shared.file(&key.doc).ok_or("there is no such file")?;
         let snapshot = Snapshot::new(shared);
         let subject = subject(shared, &snapshot, key, &now.model, arch)?;
-        Ok(Self {
-            before: compiled(&toolchain, &subject, arch, depth, cancel)?,
+        let before = compiled(&toolchain, &subject, arch, depth, cancel)?;
+        Ok(Self::from(shared, toolchain, key, depth, before))
+    }
+
+    /// Of a kernel that was compiled before.
+    pub(crate) fn from(
+        shared: &'s Shared,
+        toolchain: Arc<Toolchain>,
+        key: &KernelKey,
+        depth: Depth,
+        before: CompiledFacts,
+    ) -> Self {
+        Self {
             shared,
             toolchain,
             key: key.clone(),
-            arch,
+            arch: before.arch,
             depth,
-        })
+            before,
+        }
     }
 
     /// The kernel as another text of its file has it.
@@ -133,6 +145,7 @@ mod tests {
         Signature {
             params: params.iter().map(param).collect(),
             globals: Vec::new(),
+            launched: None,
             origin: Origin::Guess,
         }
     }

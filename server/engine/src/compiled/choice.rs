@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use tileperf_analysis::model::Kernel;
-use tileperf_analysis::signature::{Origin, Signature};
+use tileperf_analysis::signature::Signature;
 
 use super::Depth;
 use super::subject::{KernelKey, Subject};
@@ -28,8 +28,8 @@ pub struct SignatureChoice {
     pub signature: String,
     /// What is assumed of its arrays beyond that.
     pub assumed: String,
-    /// Where it comes from.
-    pub origin: Origin,
+    /// Where it comes from, in words.
+    pub origin: String,
     /// It is the one that is shown.
     pub shown: bool,
 }
@@ -136,7 +136,7 @@ impl Shared {
             number: at + 1,
             signature: one.shown(),
             assumed: one.assumed(),
-            origin: one.origin,
+            origin: one.origin_words(),
             shown: at == shown.unwrap_or(0),
         });
         Some(SignatureChoices {

@@ -2,10 +2,10 @@
 //! that differ, side by side.
 //!
 //! That nothing has changed counts only if it is proven. The versions may differ within kernels and
-//! device code alone, and every signature that is known to run must give the same machine code; a
+//! functions that only kernels call, and every signature that is known to run must give the same machine code; a
 //! guessed signature proves nothing but a difference.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use smol_str::SmolStr;
@@ -16,10 +16,9 @@ use tileperf_compiler::CancelToken;
 
 use super::now::compile;
 use super::queue::Depth;
-use super::subject::{KernelKey, Subject, subjects};
+use super::subject::{KernelKey, Subject};
 use super::toolchain::Toolchain;
-use crate::snapshot::Snapshot;
-use crate::view::FileView;
+use super::versions::Versions;
 use crate::{DocId, Engine};
 
 /// How long comparing may take: a benchmark takes a minute or two.
@@ -72,9 +71,10 @@ impl Engine {
     ) -> Result<Vec<Compared>, String> {
         let toolchain = self.shared.toolchain()?;
         let main = archs.first().copied().unwrap_or(Arch::Sm90);
-        let (old, new) = (self.with(before), self.with(after));
+        let versions = self.versions(before, after);
         let mut all = Vec::new();
-        for pair in changed(&old, &new, before, after, main).0 {
+        for (before, after) in versions.differing(main).pairs {
+            let pair = Pair::new(&versions, before, after);
             for arch in archs {
                 all.push(pair.compile(&toolchain, *arch, pair.best(), cancel)?);
             }
@@ -91,16 +91,22 @@ impl Engine {
         arch: Arch,
         cancel: &CancelToken,
     ) -> Sameness {
-        let (old, new) = (self.with(before), self.with(after));
-        if let Some(what) = outside(&old, &new, before, after) {
+        let versions = self.versions(before, after);
+        let mut differing = versions.differing(arch);
+        if let Some(what) = differing.outside {
             return Sameness::Unknown(what);
         }
-        let (mut pairs, apart) = changed(&old, &new, before, after, arch);
-        if let Some(key) = apart.first() {
+        if let Some(key) = differing.apart.first() {
             let name = &key.qualified;
             return Sameness::Unknown(format!("{name} cannot be taken out of its file"));
         }
-        pairs.retain(|pair| pair.before.model != pair.after.model);
+        let all = std::mem::take(&mut differing.pairs);
+        let in_code = all
+            .into_iter()
+            .filter(|(was, is)| differing.is_in_code(was, is));
+        let pairs: Vec<Pair> = in_code
+            .map(|(was, is)| Pair::new(&versions, was, is))
+            .collect();
         if pairs.is_empty() {
             return Sameness::Same("only comments and layout differ".to_owned());
         }
@@ -147,6 +153,10 @@ impl Engine {
         ))
     }
 
+    fn versions(&self, before: &[Version], after: &[Version]) -> Versions {
+        Versions::new(self.with(before), self.with(after), before, after)
+    }
+
     /// The same workspace with these versions of files in place of those on disk.
     fn with(&self, files: &[Version]) -> Engine {
         let engine = Engine::new();
@@ -174,6 +184,24 @@ struct Pair {
 }
 
 impl Pair {
+    fn new(versions: &Versions, before: Subject, after: Subject) -> Self {
+        let old = &versions.old.shared;
+        let file = old.file(&before.key.doc);
+        let kernels = file.iter().flat_map(|file| &file.model.kernels);
+        let number = (kernels.enumerate())
+            .find(|(_, kernel)| KernelKey::new(&before.key.doc, kernel) == before.key)
+            .map(|(number, _)| number);
+        let links = old.links();
+        let searched = number.is_some_and(|number| {
+            (links.kernel_spaces).contains_key(&(before.key.doc.clone(), number))
+        });
+        Self {
+            before,
+            after,
+            searched,
+        }
+    }
+
     /// The best signature that is known.
     fn best(&self) -> &Signature {
         // A subject has one at least.
@@ -238,116 +266,4 @@ impl Pair {
 /// Whether a signature is of a launch that happened.
 fn ran(signature: &Signature) -> bool {
     matches!(signature.origin, Origin::CacheDb | Origin::Recorded)
-}
-
-/// The kernels whose slices differ, and those that cannot be sliced in both versions. Kernels of other
-/// files count, because they may call into these.
-fn changed(
-    old: &Engine,
-    new: &Engine,
-    before: &[Version],
-    after: &[Version],
-    arch: Arch,
-) -> (Vec<Pair>, Vec<KernelKey>) {
-    let mut files: Vec<&Path> = before
-        .iter()
-        .chain(after)
-        .map(|(path, _)| path.as_path())
-        .collect();
-    files.sort();
-    files.dedup();
-    let (first, second) = (Snapshot::new(&old.shared), Snapshot::new(&new.shared));
-    let links = old.shared.links();
-    let (mut pairs, mut apart) = (Vec::new(), Vec::new());
-    for file in old.shared.relevant_files() {
-        let Some(now) = new.shared.file(&file.doc) else {
-            continue;
-        };
-        let own = files.iter().any(|path| file.doc == DocId::file(path));
-        if !own && !imports_any(&file, &files) {
-            continue;
-        }
-        let cached = &old.shared.compiled.cached;
-        let was = subjects(&first, cached, &file.doc, &file.model.kernels, arch);
-        let is = subjects(&second, cached, &file.doc, &now.model.kernels, arch);
-        for (number, (key, was)) in was.into_iter().enumerate() {
-            let after = is.iter().find(|(other, _)| *other == key);
-            let (Ok(before), Some((_, Ok(after)))) = (was, after) else {
-                apart.push(key);
-                continue;
-            };
-            if before.slice.fingerprint != after.slice.fingerprint {
-                pairs.push(Pair {
-                    before,
-                    after: after.clone(),
-                    searched: links
-                        .kernel_spaces
-                        .contains_key(&(file.doc.clone(), number)),
-                });
-            }
-        }
-    }
-    (pairs, apart)
-}
-
-/// Whether a file names the module of any of these files in an import.
-fn imports_any(file: &FileView, files: &[&Path]) -> bool {
-    let text = file.text.as_str();
-    let stems = files.iter().filter_map(|path| path.file_stem()?.to_str());
-    stems.into_iter().any(|stem| text.contains(stem))
-}
-
-/// What differs outside kernels and the functions that they call; `None` if nothing does.
-fn outside(old: &Engine, new: &Engine, before: &[Version], after: &[Version]) -> Option<String> {
-    let mut files: Vec<&PathBuf> = before.iter().chain(after).map(|(path, _)| path).collect();
-    files.sort();
-    files.dedup();
-    for path in files {
-        let doc = DocId::file(path);
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let is_clean = |engine: &Engine| engine.shared.source(&doc).1.is_clean();
-        if !is_clean(old) || !is_clean(new) {
-            return Some(format!("{name} does not parse"));
-        }
-        if kernels(old, &doc) != kernels(new, &doc) {
-            return Some(format!("{name} has other kernels"));
-        }
-        if host_code(old, &doc) != host_code(new, &doc) {
-            return Some(format!("{name} differs outside its kernels"));
-        }
-    }
-    None
-}
-
-/// The top-level statements of a file that are no kernels, without comments between them.
-fn host_code(engine: &Engine, doc: &DocId) -> Vec<String> {
-    let Some(file) = engine.shared.file(doc) else {
-        return Vec::new();
-    };
-    let (text, parsed) = engine.shared.source(doc);
-    // A function or class around a kernel is host code as well.
-    let kernels: Vec<_> = (file.model.kernels.iter())
-        .filter(|kernel| kernel.qualified == kernel.name)
-        .map(|kernel| kernel.span)
-        .collect();
-    let is_kernel = |item: &tileperf_syntax::Item| {
-        item.facts.body.len() == 1 && kernels.iter().any(|kernel| item.span.contains(*kernel))
-    };
-    let host = parsed.items.iter().filter(|item| !is_kernel(item));
-    // Python reads all line ends alike.
-    host.map(|item| text.slice(item.span).replace("\r\n", "\n"))
-        .collect()
-}
-
-/// The kernels of a file, in order.
-fn kernels(engine: &Engine, doc: &DocId) -> Vec<KernelKey> {
-    let file = engine.shared.file(doc);
-    file.map_or_else(Vec::new, |file| {
-        let kernels = file.model.kernels.iter();
-        kernels.map(|kernel| KernelKey::new(doc, kernel)).collect()
-    })
 }

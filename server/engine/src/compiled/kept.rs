@@ -1,6 +1,7 @@
 //! What compiles have shown, kept so that it can be told in any later text.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::{
@@ -15,6 +16,7 @@ use tileperf_syntax::{ParsedFile, Text};
 
 use super::anchor::{Anchor, Anchors};
 use super::subject::Subject;
+use super::tried::Tried;
 use crate::DocId;
 
 /// What is known of a kernel.
@@ -35,6 +37,8 @@ pub(super) struct Known {
     /// The last machine code of an earlier text, one an architecture, until there is that of the
     /// present one.
     pub(super) before: Vec<Kept>,
+    /// What it is with parts of it written otherwise.
+    pub(super) tried: Vec<Tried>,
     /// Of which state of the workspace the results are.
     pub(super) serial: u64,
 }
@@ -50,6 +54,7 @@ impl Known {
             model: subject.model,
             results: Vec::new(),
             before: Vec::new(),
+            tried: Vec::new(),
             serial: subject.serial,
         }
     }
@@ -72,6 +77,7 @@ impl Known {
                     self.before.push(old);
                 }
             }
+            self.outdate_trials();
             self.slice = subject.slice.fingerprint;
             self.asked = subject.asked().cloned();
         }
@@ -130,7 +136,37 @@ pub(super) enum KeptOutcome {
         at: Option<Anchor>,
         chain: Vec<Called>,
     },
-    Failed(String),
+    Failed(Failure),
+}
+
+/// That a kernel could not be compiled, which may pass: a full disk, a tool that is being replaced.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    /// In words.
+    pub(super) why: String,
+    /// When it may be tried again.
+    again: Instant,
+}
+
+/// How soon what has failed at once is tried again.
+const SOONEST: Duration = Duration::from_secs(5);
+/// What took long to fail is left alone for so many times that.
+const TIMES: u32 = 4;
+
+impl Failure {
+    /// One now, after trying since then.
+    pub(super) fn new(why: String, began: Instant) -> Self {
+        let wait = (began.elapsed() * TIMES).max(SOONEST);
+        Self {
+            why,
+            again: Instant::now() + wait,
+        }
+    }
+
+    /// Whether it may be tried again.
+    pub(super) fn is_due(&self) -> bool {
+        self.again <= Instant::now()
+    }
 }
 
 impl KeptOutcome {
@@ -138,7 +174,9 @@ impl KeptOutcome {
     pub(super) fn of_backend(
         subject: &Subject,
         answer: Result<backend::Outcome, tileiras::Error>,
+        began: Instant,
     ) -> Option<Self> {
+        let failed = |why: String| Self::Failed(Failure::new(why, began));
         let outcome = match answer {
             Ok(outcome) => outcome,
             Err(tileiras::Error::Cancelled) => return None,
@@ -150,10 +188,10 @@ impl KeptOutcome {
                     chain: Vec::new(),
                 });
             }
-            Err(error) => return Some(Self::Failed(error.to_string())),
+            Err(error) => return Some(failed(error.to_string())),
         };
         let Some(kernel) = outcome.cubin.kernels.into_iter().next() else {
-            return Some(Self::Failed("the compiled file has no kernel".to_owned()));
+            return Some(failed("the compiled file has no kernel".to_owned()));
         };
         let mut places = Places::new(subject);
         let mut elsewhere = Vec::new();
@@ -300,7 +338,7 @@ impl Kept {
     pub(super) fn now(&self, text: &Text, parsed: &ParsedFile, stale: bool) -> CompiledFacts {
         let outcome = match &self.outcome {
             KeptOutcome::Accepted(_) => Outcome::Accepted,
-            KeptOutcome::Failed(why) => Outcome::Failed(why.clone()),
+            KeptOutcome::Failed(failure) => Outcome::Failed(failure.why.clone()),
             KeptOutcome::Refused { message, at, chain } => Outcome::Refused(Refusal {
                 message: message.clone(),
                 span: at.as_ref().and_then(|at| at.expression(text, parsed)),

@@ -15,6 +15,7 @@ mod choice;
 mod compare;
 mod frontend;
 mod kept;
+mod local;
 mod names;
 mod now;
 mod queue;
@@ -24,6 +25,8 @@ mod shown;
 mod space;
 mod subject;
 mod toolchain;
+mod tried;
+mod versions;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -41,6 +44,8 @@ use choice::Choices;
 pub use choice::{SignatureChoice, SignatureChoices};
 pub use compare::{Compared, Sameness, Version as FileVersion};
 use kept::Known;
+use local::Local;
+pub use local::{AskGpu, LocalGpu};
 pub use now::{CompiledRow, Order, Signatures};
 pub use queue::Depth;
 use queue::Queue;
@@ -50,6 +55,8 @@ pub use space::{SpaceBegun, SpaceListener, SpaceRow};
 pub(crate) use subject::KernelKey;
 pub use toolchain::CompilerVersions;
 use toolchain::Tools;
+use tried::Trials;
+pub(crate) use tried::is_on;
 
 /// What a server knows of compiled code, and what it is about to find out.
 #[derive(Default)]
@@ -62,6 +69,8 @@ pub(crate) struct Compiled {
     cached: Cached,
     pub(crate) recorded: Recorded,
     choices: Choices,
+    local: Local,
+    trials: Trials,
     cache: RwLock<Option<PathBuf>>,
     /// Why nothing is compiled, as was last said.
     obstacle: Mutex<Option<String>>,
@@ -105,7 +114,18 @@ impl Engine {
         }
         service::start(&self.shared);
         self.cancel_outdated(doc);
+        self.shared.compiled.trials.interrupt();
         self.shared.compiled.queue.ask(doc.clone(), depth);
+    }
+
+    /// Has what findings of an open document claim of two compiles tried in the background, where
+    /// kernels of it were compiled. Returns at once.
+    pub(crate) fn try_soon(&self, doc: &DocId) {
+        let compiled = &self.shared.compiled;
+        let is_known = compiled.known.lock().all.keys().any(|key| key.doc == *doc);
+        if is_known {
+            compiled.trials.ask(&self.shared, doc);
+        }
     }
 
     /// Other open documents with kernels that were compiled with functions of this one.
@@ -134,7 +154,8 @@ impl Engine {
         }
     }
 
-    /// The architectures that are compiled for, the main one first.
+    /// The architectures that are compiled for, the main one first, as far as is known: see
+    /// [`Engine::local_gpu`].
     pub fn compile_archs(&self) -> Vec<Arch> {
         self.shared.compile_archs()
     }
@@ -154,11 +175,6 @@ impl Engine {
 }
 
 impl Shared {
-    /// As [`Engine::compile_archs`].
-    pub(crate) fn compile_archs(&self) -> Vec<Arch> {
-        self.settings.read().compile.archs.clone()
-    }
-
     /// Whether anything is compiled or waits for it.
     pub(crate) fn is_compiling(&self) -> bool {
         let (running, waiting) = self.compiled.queue.state();

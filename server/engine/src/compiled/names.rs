@@ -28,6 +28,7 @@ pub(super) fn of_symbol(symbol: &Symbol, kernel: &Kernel) -> Option<Signature> {
     Some(Signature {
         params: params.collect::<Option<_>>()?,
         globals: Vec::new(),
+        launched: None,
         origin: Origin::CacheDb,
     })
 }
@@ -236,6 +237,7 @@ mod tests {
                     })
                     .collect(),
                 globals: Vec::new(),
+                launched: None,
                 origin: Origin::CacheDb,
             };
             let name = symbol("k", &signature).unwrap().to_string();

@@ -1,6 +1,7 @@
 //! Compiling on this thread, for the command line.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::CompiledFacts;
@@ -10,7 +11,7 @@ use tileperf_compiler::CancelToken;
 use tileperf_compiler::symbol::Symbol;
 
 use super::frontend::{self, Verdict};
-use super::kept::{Kept, KeptOutcome};
+use super::kept::{Failure, Kept, KeptOutcome};
 use super::names::{self, of_symbol};
 use super::queue::Depth;
 use super::subject::{Subject, subjects};
@@ -150,7 +151,7 @@ impl Engine {
                     }
                 };
                 for arch in order.archs {
-                    let started = std::time::Instant::now();
+                    let started = Instant::now();
                     let Some(kept) = compile(&toolchain, &subject, *arch, Depth::Machine, cancel)
                     else {
                         return Ok(());
@@ -208,7 +209,7 @@ pub(super) fn choose(subject: &Subject, kernel: &Kernel, wanted: &Signatures) ->
         let known = all
             .iter()
             .enumerate()
-            .map(|(at, one)| format!("{} for {} ({})", at + 1, one.shown(), one.origin.words()));
+            .map(|(at, one)| format!("{} for {} ({})", at + 1, one.shown(), one.origin_words()));
         let known: Vec<String> = known.collect();
         format!("it has no such signature; known are {}", known.join("; "))
     });
@@ -235,6 +236,7 @@ pub(super) fn compile(
     depth: Depth,
     cancel: &CancelToken,
 ) -> Option<Kept> {
+    let began = Instant::now();
     let verdict = frontend::accept(&toolchain.worker, subject, arch, cancel)?;
     let (signature, outcome) = match verdict {
         Verdict::Accepted(signature, compiled) if depth == Depth::Frontend => {
@@ -242,12 +244,14 @@ pub(super) fn compile(
         }
         Verdict::Accepted(signature, compiled) => {
             let answer = (toolchain.backend).compile(&compiled.bytecode, arch, cancel);
-            (signature, KeptOutcome::of_backend(subject, answer)?)
+            (signature, KeptOutcome::of_backend(subject, answer, began)?)
         }
         Verdict::Refused(signature, problem) => {
             (signature, KeptOutcome::of_problem(subject, &problem))
         }
-        Verdict::Failed(signature, why) => (signature, KeptOutcome::Failed(why)),
+        Verdict::Failed(signature, why) => {
+            (signature, KeptOutcome::Failed(Failure::new(why, began)))
+        }
     };
     Some(Kept {
         arch,

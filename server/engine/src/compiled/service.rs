@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::slice::Unsliceable;
 
 use super::frontend::{self, Verdict};
-use super::kept::{Kept, KeptOutcome, Known};
+use super::kept::{Failure, Kept, KeptOutcome, Known};
 use super::queue::{Depth, Job};
 use super::subject::{KernelKey, Subject, subjects};
 use super::toolchain::Toolchain;
@@ -45,10 +45,16 @@ fn frontend_loop(weak: &Weak<Shared>) {
         };
         idle = Duration::ZERO;
         shared.wait_for_samples();
+        if depth == Depth::Machine && shared.has_failed(&doc) {
+            // What was at fault may have been replaced.
+            shared.compiled.tools.forget();
+        }
         match shared.toolchain() {
             Ok(toolchain) => {
                 shared.overcome(None);
-                Pass::new(&shared, &toolchain, doc, depth).run();
+                shared.local_gpu();
+                Pass::new(&shared, &toolchain, doc.clone(), depth).run();
+                shared.compiled.trials.ask(&shared, &doc);
             }
             Err(why) => shared.overcome(Some(why)),
         }
@@ -65,8 +71,9 @@ fn backend_loop(weak: &Weak<Shared>) {
             continue;
         };
         let busy = (shared.compiled.queue).begin(Depth::Machine, &job.subject, job.arch);
+        let began = Instant::now();
         let answer = (toolchain.backend).compile(&job.bytecode, job.arch, &busy.cancel);
-        if let Some(outcome) = KeptOutcome::of_backend(&job.subject, answer) {
+        if let Some(outcome) = KeptOutcome::of_backend(&job.subject, answer, began) {
             shared.keep(
                 &job.subject,
                 Kept {
@@ -75,6 +82,8 @@ fn backend_loop(weak: &Weak<Shared>) {
                     outcome,
                 },
             );
+            let doc = &job.subject.key.doc;
+            shared.compiled.trials.ask(&shared, doc);
         }
     }
 }
@@ -152,6 +161,11 @@ impl<'s> Pass<'s> {
                 self.to_machine(subject, arch, rank, signature, bytecode);
                 return;
             }
+            // It may have passed. Not with every pause in typing: a hang costs its limit each time.
+            Some(Kept {
+                outcome: KeptOutcome::Failed(failure),
+                ..
+            }) if self.depth == Depth::Machine && failure.is_due() => {}
             Some(_) => return,
             None => {}
         }
@@ -160,18 +174,21 @@ impl<'s> Pass<'s> {
             return;
         }
         let busy = shared.compiled.queue.begin(Depth::Frontend, subject, arch);
+        let began = Instant::now();
         let verdict = frontend::accept(&self.toolchain.worker, subject, arch, &busy.cancel);
         drop(busy);
         let (signature, outcome) = match verdict {
             None => return,
-            Some(Verdict::Failed(signature, why)) => (signature, KeptOutcome::Failed(why)),
+            Some(Verdict::Failed(signature, why)) => {
+                (signature, KeptOutcome::Failed(Failure::new(why, began)))
+            }
             Some(Verdict::Refused(signature, problem)) => {
                 (signature, KeptOutcome::of_problem(subject, &problem))
             }
             Some(Verdict::Accepted(signature, compiled)) => {
                 let bytecode: Arc<[u8]> = compiled.bytecode.into();
                 if let Some(answer) = self.toolchain.backend.known(&bytecode, arch) {
-                    match KeptOutcome::of_backend(subject, answer) {
+                    match KeptOutcome::of_backend(subject, answer, began) {
                         Some(outcome) => (signature, outcome),
                         None => return,
                     }
@@ -225,6 +242,18 @@ impl Shared {
         known.model = subject.model;
         known.choices = Arc::clone(&subject.choices);
         known.results.iter().find(|kept| kept.arch == arch).cloned()
+    }
+
+    /// Whether kernels of a document could not be compiled and are to be tried again.
+    fn has_failed(&self, doc: &DocId) -> bool {
+        let known = self.compiled.known.lock();
+        let mut own = known.all.iter().filter(|(key, _)| key.doc == *doc);
+        own.any(|(_, known)| {
+            known.results.iter().any(|kept| match &kept.outcome {
+                KeptOutcome::Failed(failure) => failure.is_due(),
+                _ => false,
+            })
+        })
     }
 
     fn keep(&self, subject: &Subject, kept: Kept) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use tileperf_analysis::compiled::{CompiledFacts, CompiledKernel};
+use tileperf_analysis::compiled::{CompiledFacts, CompiledKernel, Trial};
 use tileperf_analysis::model::{FileModel, Kernel};
 use tileperf_analysis::views::compiled::section;
 use tileperf_syntax::{ParsedFile, Span};
@@ -21,6 +21,8 @@ use crate::engine::Shared;
 pub(crate) struct Shown {
     /// One a kernel, in the model's order.
     facts: Vec<Vec<CompiledFacts>>,
+    /// What each is with parts of it written otherwise.
+    trials: Vec<Vec<Trial>>,
     /// How many signatures are known of each.
     signatures: Vec<usize>,
     /// Kernels of other files that call functions of this one, with what is said of these.
@@ -30,15 +32,23 @@ pub(crate) struct Shown {
 impl Shown {
     /// The kernels with their facts.
     pub(crate) fn kernels<'a>(&'a self, model: &'a FileModel) -> Vec<CompiledKernel<'a>> {
-        let kernels = model.kernels.iter().zip(&self.facts);
-        let known = kernels.map(|(kernel, facts)| CompiledKernel { kernel, facts });
+        let kernels = model.kernels.iter().zip(&self.facts).zip(&self.trials);
+        let known = kernels.map(|((kernel, facts), trials)| CompiledKernel {
+            kernel,
+            facts,
+            trials,
+        });
         known.collect()
     }
 
     /// Kernels of other files that call functions of this one, with what is said of these.
     fn callers(&self) -> impl Iterator<Item = CompiledKernel<'_>> {
         let callers = self.callers.iter();
-        callers.map(|(kernel, facts)| CompiledKernel { kernel, facts })
+        callers.map(|(kernel, facts)| CompiledKernel {
+            kernel,
+            facts,
+            trials: &[],
+        })
     }
 }
 
@@ -153,11 +163,19 @@ impl Shared {
                 known.now(&analyzed.text, parsed, edited)
             })
         });
+        let trials = analyzed.model.kernels.iter().map(|kernel| {
+            let known = known.all.get(&KernelKey::new(doc, kernel));
+            known.map_or_else(Vec::new, |known| {
+                let edited = known.model != kernel.fingerprint || kernel.stale;
+                known.trials(kernel, analyzed.text.as_str(), edited)
+            })
+        });
         let count = analyzed.model.kernels.iter().map(|kernel| {
             let known = known.all.get(&KernelKey::new(doc, kernel));
             known.map_or(0, |known| known.choices.len())
         });
         let facts: Vec<_> = each.collect();
+        let trials: Vec<_> = trials.collect();
         let signatures: Vec<_> = count.collect();
         let callers = known.all.iter().filter(|(key, _)| key.doc != *doc);
         let callers = callers.filter(|(_, known)| known.files.contains(doc));
@@ -169,6 +187,7 @@ impl Shared {
             (callers.iter()).filter_map(|(key, known)| self.caller(doc, analyzed, key, known));
         let shown = Arc::new(Shown {
             facts,
+            trials,
             signatures,
             callers: callers.collect(),
         });

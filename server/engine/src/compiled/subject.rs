@@ -81,10 +81,11 @@ pub(super) fn subjects(
     let guesser = Guesser::new(snapshot);
     let serial = snapshot.serial();
     let records = Records::of(doc);
-    let each = kernels.iter().enumerate().map(|(number, kernel)| {
+    let each = kernels.iter().map(|kernel| {
         let key = KernelKey::new(doc, kernel);
         let subject = slice::slice(snapshot, module, kernel).and_then(|slice| {
-            let guesses = guesser.guess(module, kernel, &slice.captured, arch);
+            let elsewhere = snapshot.launches_elsewhere(&key);
+            let guesses = guesser.guess(module, kernel, &slice.captured, &elsewhere, arch);
             let guesses = guesses.ok_or(Unsliceable::Gone)?;
             // What a function around the kernel gave it stands in no name.
             let (mut signatures, mut is_all) = match slice.captured.is_empty() {
@@ -100,7 +101,7 @@ pub(super) fn subjects(
             add(&mut signatures, guesses);
             let tested = signatures
                 .get(ran)
-                .map(|guess| snapshot.tested(doc, number, guess));
+                .map(|guess| snapshot.tested(&key, guess));
             let mut choices = signatures.clone();
             add(&mut choices, tested.unwrap_or_default());
             // What does not compile for the likeliest guess is put right, not compiled for another.

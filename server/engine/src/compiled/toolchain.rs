@@ -34,6 +34,11 @@ struct Asked {
 pub(crate) struct Tools(Mutex<Option<(Asked, Arc<Toolchain>)>>);
 
 impl Tools {
+    /// Has it looked for again.
+    pub(super) fn forget(&self) {
+        *self.0.lock() = None;
+    }
+
     /// Ends the frontend's process; the next request starts another.
     pub(super) fn rest(&self) {
         if let Some((_, toolchain)) = &*self.0.lock() {
@@ -144,7 +149,9 @@ fn start(asked: &Asked) -> Result<Toolchain, String> {
     let worker = Worker::new(environment.clone(), &asked.cache, worker::Limits::default());
     let worker = worker.map_err(|error| {
         let cache = asked.cache.display();
-        format!("cuTile's frontend cannot be prepared in {cache}: {error}")
+        // Its own words can have the name of a temporary file, another each time: that would be news.
+        let why = error.kind();
+        format!("cuTile's frontend cannot be prepared in {cache}: {why}")
     })?;
     let store = Store::in_cache(&asked.cache);
     let tileiras = Tileiras::new(compiler);

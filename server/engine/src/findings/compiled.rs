@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use tileperf_analysis::compiled::{
-    CompiledFacts, CompiledKernel, Evidence, Judgements, Outcome, judge,
+    CompiledFacts, CompiledKernel, Evidence, Judgements, Outcome, Trial, judge,
 };
 use tileperf_analysis::model::FileModel;
 use tileperf_analysis::rules::{self, CompiledContext, Finding};
 use tileperf_compiler::CancelToken;
 use tileperf_syntax::ParsedFile;
 
-use super::CheckedFile;
-use crate::compiled::{Order, Signatures};
+use super::{CheckedFile, View};
+use crate::compiled::{Order, Signatures, is_on};
 use crate::document::Analyzed;
 use crate::{DocId, Engine};
 
@@ -60,6 +60,7 @@ impl Engine {
         let Some(view) = self.shared.view(doc, &self.target()) else {
             return Ok(None);
         };
+        self.local_gpu();
         let archs = self.compile_archs();
         let order = Order {
             wanted: &|_| true,
@@ -87,9 +88,14 @@ impl Engine {
                 unknown.push((row.kernel, why));
             }
         })?;
-        let kernels = view.model.kernels.iter().zip(&facts);
+        let trials = self.tried_now(doc, &view, &checked.findings, &facts, cancel)?;
+        let kernels = view.model.kernels.iter().zip(&facts).zip(&trials);
         let kernels: Vec<CompiledKernel<'_>> = kernels
-            .map(|(kernel, facts)| CompiledKernel { kernel, facts })
+            .map(|((kernel, facts), trials)| CompiledKernel {
+                kernel,
+                facts,
+                trials,
+            })
             .collect();
         let file = Source {
             text: view.text.as_str(),
@@ -107,6 +113,46 @@ impl Engine {
         }))
     }
 
+    /// What findings claim of two compiles, tried on this thread; by kernel.
+    fn tried_now(
+        &self,
+        doc: &DocId,
+        view: &View,
+        findings: &[Arc<Finding>],
+        facts: &[Vec<CompiledFacts>],
+        cancel: &CancelToken,
+    ) -> Result<Vec<Vec<Trial>>, String> {
+        let toolchain = self.shared.toolchain()?;
+        let (text, kernels) = (view.text.as_str(), &view.model.kernels);
+        let wanted = (self.shared).wanted(doc, (&view.parsed, text, kernels), findings);
+        let mut all = vec![Vec::new(); kernels.len()];
+        for wanted in wanted {
+            for before in facts.get(wanted.number).into_iter().flatten() {
+                if before.machine().is_none() {
+                    continue;
+                }
+                for (edits, on) in &wanted.edits {
+                    if !is_on(on, before.arch) {
+                        continue;
+                    }
+                    let (key, edited) = (&wanted.key, (text, edits.as_slice()));
+                    let same = (self.shared).is_same(&toolchain, key, before, edited, cancel);
+                    if cancel.is_cancelled() {
+                        return Ok(all);
+                    }
+                    all[wanted.number].push(Trial {
+                        edits: edits.clone(),
+                        arch: before.arch,
+                        origin: before.signature.origin,
+                        same: same.unwrap_or(None),
+                        stale: false,
+                    });
+                }
+            }
+        }
+        Ok(all)
+    }
+
     /// The findings held against compiled code, and what compiled code shows itself.
     pub(super) fn judged(
         &self,
@@ -116,6 +162,7 @@ impl Engine {
         last: &mut Judgements,
     ) -> Vec<Arc<Finding>> {
         let compiled = rules::compiled(&CompiledContext {
+            file: file.parsed,
             text: file.text,
             model: file.model,
             target: &self.target(),

@@ -143,6 +143,10 @@ impl Engine {
             findings,
             generation,
         });
+        drop(linked);
+        if changed {
+            self.try_soon(doc);
+        }
         changed
     }
 

@@ -387,7 +387,8 @@ pub static TABLE: &[Setting] = &[
         scope: Scope::Anywhere,
         default: || Value::Archs(vec![Arch::Sm90]),
         doc: "The architectures that kernels are compiled for. No GPU is needed. Each costs the \
-              time of its compile, from a fifth of a second to a minute a kernel.",
+              time of its compile, from a fifth of a second to a minute a kernel. Unset, it is that \
+              of this machine's GPU, if it has one; `tileperf config show` says so.",
         example: "compile.archs = [\"sm_90\", \"sm_100\"]",
         apply: into!(Archs, compile.archs),
     },

@@ -51,6 +51,8 @@ struct Key {
     code: &'static str,
     message: String,
     source: String,
+    /// It takes a second compile to judge, which comes after the first.
+    by_trial: bool,
 }
 
 /// Judges the findings of a file: those of its text, and those of compiled code
@@ -123,9 +125,15 @@ fn worded(finding: Arc<Finding>, verdict: &Verdict, archs: &[Arch]) -> Arc<Findi
         true => " with a guessed signature",
         false => "",
     };
+    let shown = known.claims.iter().find_map(|claim| match claim {
+        Claim::Inert { .. } => Some(": the same code without it"),
+        Claim::Matters(_) => Some(": other code comes out"),
+        _ => None,
+    });
+    let shown = shown.unwrap_or("");
     known
         .message
-        .push_str(&format!(" (compiled for {}{with})", listed(on)));
+        .push_str(&format!(" (compiled for {}{with}{shown})", listed(on)));
     if !not_on.is_empty() {
         let all = match known.archs.is_empty() {
             true => archs.to_vec(),
@@ -150,7 +158,9 @@ impl Evidence<'_> {
             }
             let (owner, about) = self.owner(finding.span);
             let key = self.key(finding);
-            let is_settled = about.iter().all(CompiledKernel::is_fresh);
+            let is_awaited = (finding.claims.iter().filter_map(Claim::edits))
+                .any(|(edits, on)| about.iter().any(|known| known.awaits(edits, on)));
+            let is_settled = !is_awaited && about.iter().all(CompiledKernel::is_fresh);
             let mut verdict = match about.iter().any(CompiledKernel::has_fresh) {
                 true => self.verdict(finding, &about, owner.is_some()),
                 false => Verdict::Unknown,
@@ -226,6 +236,7 @@ impl Evidence<'_> {
             code: finding.rule.code,
             message: finding.message.clone(),
             source: self.text.get(finding.span.range()).unwrap_or("").to_owned(),
+            by_trial: finding.claims.iter().any(|claim| claim.edits().is_some()),
         }
     }
 
@@ -245,7 +256,14 @@ impl Evidence<'_> {
                             if c.start == call.start && l == lowering)
                     })
             }
-            Claim::Inert(_) => false,
+            Claim::Inert { edits, .. } => {
+                matches!(verdict, Verdict::Confirmed { .. })
+                    && said
+                        .claims
+                        .iter()
+                        .any(|other| matches!(other, Claim::Inert { edits: e, .. } if e == edits))
+            }
+            Claim::Matters(_) => false,
         })
     }
 }
@@ -253,16 +271,24 @@ impl Evidence<'_> {
 impl Judgements {
     /// Forgets what is judged anew, and kernels that are no more.
     fn forget(&mut self, evidence: &Evidence<'_>) {
-        self.0.retain(|owner, _| match owner {
-            Some((qualified, ordinal)) => (evidence.kernels.iter()).any(|known| {
-                known.kernel.qualified == *qualified
-                    && known.kernel.ordinal == *ordinal
-                    && !known.is_fresh()
-            }),
-            None => !evidence
-                .kernels
-                .iter()
-                .all(|k| k.facts.is_empty() || k.is_fresh()),
+        self.0.retain(|owner, known| {
+            let (is_there, is_fresh) = match owner {
+                Some((qualified, ordinal)) => {
+                    let it = evidence.kernels.iter().find(|known| {
+                        known.kernel.qualified == *qualified && known.kernel.ordinal == *ordinal
+                    });
+                    (it.is_some(), it.is_some_and(CompiledKernel::is_fresh))
+                }
+                None => {
+                    let mut all = evidence.kernels.iter();
+                    (true, all.all(|k| k.facts.is_empty() || k.is_fresh()))
+                }
+            };
+            if is_fresh {
+                // What a second compile showed stays until there is another.
+                known.retain(|key, _| key.by_trial);
+            }
+            is_there && !known.is_empty()
         });
     }
 }

@@ -1,7 +1,7 @@
 use tileperf_syntax::FileParser;
 
 use super::*;
-use crate::compiled::testing::noted;
+use crate::compiled::testing::{noted, tried};
 use crate::model::{FileModel, ModelCache};
 use crate::rules::{CompiledContext, RuleCache, check, compiled};
 use crate::target::Target;
@@ -13,12 +13,18 @@ fn judged_after(text: &str, last: &mut Judgements) -> Vec<Finding> {
     let file = FileParser::default().parse(&text);
     let model = FileModel::build(&file, &text, "", &mut ModelCache::default());
     let facts = noted(&model, &text);
-    let kernels: Vec<CompiledKernel<'_>> = (model.kernels.iter().zip(&facts))
-        .map(|(kernel, facts)| CompiledKernel { kernel, facts })
-        .collect();
     let checked = check(&file, &text, &model, &target, &mut RuleCache::default());
     let mut findings = checked.findings.to_vec();
+    let trials = tried(&file, &model, &text, &findings);
+    let kernels: Vec<CompiledKernel<'_>> = (model.kernels.iter().zip(&facts).zip(&trials))
+        .map(|((kernel, facts), trials)| CompiledKernel {
+            kernel,
+            facts,
+            trials,
+        })
+        .collect();
     findings.extend(compiled(&CompiledContext {
+        file: &file,
         text: &text,
         model: &model,
         target: &target,
@@ -380,4 +386,58 @@ fn order_is_kept() {
     starts.sort_unstable();
     let again: Vec<u32> = judged(&text).iter().map(|f| f.span.start).collect();
     assert_eq!((again, found >= 2), (starts, true));
+}
+
+/// A tile of constants made in a loop.
+fn hoistable(head: &str, made: &str) -> String {
+    format!(
+        "@ct.kernel\ndef k(x, y, n: int, T: ct.Constant[int]):{head}\n    \
+         for i in range(ct.cdiv(n, T)):\n        \
+         offsets = i * T + ct.arange(T, dtype=ct.int32){made}\n        \
+         ct.scatter(y, offsets, ct.gather(x, offsets))  # sm_90: says: hello\n"
+    )
+}
+
+#[test]
+fn where_it_does_not_matter_how_it_is_written_nothing_is_said() {
+    let said = |text: &str| -> Vec<String> {
+        let found = judged(text);
+        of(&found, &["TP409"])
+            .iter()
+            .map(|(_, m)| (*m).to_owned())
+            .collect()
+    };
+    let plain = said(&hoistable("", ""));
+    assert_eq!(plain.len(), 1);
+    assert!(said(&hoistable("", "  # sm_90: same moved")).is_empty());
+    let known = said(&hoistable("", "  # sm_90: other moved"));
+    let with = format!("{} (compiled for sm_90: other code comes out)", plain[0]);
+    assert_eq!(known, [with]);
+    // Constants that nobody passes prove nothing, nor does what could not be compiled.
+    let guess = "  # signature: guess";
+    assert_eq!(said(&hoistable(guess, "  # sm_90: same moved")), plain);
+    assert_eq!(said(&hoistable("", "  # sm_90: unknown moved")), plain);
+    // One architecture of two, where the other was tried as well and differs.
+    let both = "  # sm_90: same moved # sm_100: other moved";
+    let known = said(&hoistable("", both));
+    assert!(known[0].ends_with("(compiled for sm_100: other code comes out)"));
+}
+
+#[test]
+fn a_second_compile_is_awaited_with_what_the_last_one_showed() {
+    let mut last = Judgements::default();
+    let mut is_said = |head: &str, made: &str| {
+        let found = judged_after(&hoistable(head, made), &mut last);
+        !of(&found, &["TP409"]).is_empty()
+    };
+    assert!(is_said("", ""));
+    assert!(!is_said("", "  # sm_90: same moved"));
+    // Typed, compiled again, and tried again: three states, none of which blinks.
+    assert!(!is_said("  # stale", "  # sm_90: same moved"));
+    assert!(!is_said("", ""));
+    assert!(is_said("", "  # sm_90: other moved"));
+    assert!(is_said("", ""));
+    // A trial that cannot be made ends it.
+    assert!(!is_said("", "  # sm_90: same moved"));
+    assert!(is_said("", "  # sm_90: unknown moved"));
 }

@@ -6,6 +6,7 @@ use super::place::{is_straight, same_place};
 use crate::arch::Arch;
 use crate::compiled::{CompiledFacts, CompiledKernel, Outcome};
 use crate::model::AccessKind;
+use crate::rewrite::TextEdit;
 use crate::rules::{Claim, Lowering};
 use crate::signature::Origin;
 use tileperf_syntax::ParsedFile;
@@ -54,6 +55,14 @@ impl Question<'_> {
         let (mut on, mut not_on, mut open) = (Vec::new(), Vec::new(), false);
         let mut origins = Vec::new();
         for arch in self.archs.iter().copied() {
+            if let Some((_, on)) = claim.edits()
+                && !on.is_empty()
+                && !on.contains(&arch)
+            {
+                // The rest of the finding stands.
+                open = true;
+                continue;
+            }
             // What no architecture without the accelerator can do says nothing of the code.
             if is_about_tma(claim) && !arch.has_tma() {
                 continue;
@@ -97,8 +106,8 @@ impl Question<'_> {
         match claim {
             Claim::AccessIs { call, lowering, .. } => self.access(*call, *lowering, kernel, facts),
             Claim::Errors => self.error(kernel, facts),
-            // Takes two compiles, with and without.
-            Claim::Inert(_) => Says::Nothing,
+            Claim::Inert { edits, .. } => trial(edits, true, kernel, facts),
+            Claim::Matters(edits) => trial(edits, false, kernel, facts),
         }
     }
 
@@ -158,6 +167,23 @@ impl Question<'_> {
             }
             _ => Says::Nothing,
         }
+    }
+}
+
+/// What two compiles say, with and without something: `wanted` says whether the claim is that they are
+/// the same. Constants that nobody passes can make another program of it, so a guess shows only that
+/// the claim can hold.
+fn trial(
+    edits: &[TextEdit],
+    wanted: bool,
+    kernel: &CompiledKernel<'_>,
+    facts: &CompiledFacts,
+) -> Says {
+    let trial = kernel.trial(edits, facts.arch);
+    match trial.and_then(|trial| Some((trial.same?, trial.origin))) {
+        Some((same, _)) if same == wanted => Says::Yes,
+        Some((_, origin)) if !origin.is_guess() => Says::No,
+        _ => Says::Nothing,
     }
 }
 

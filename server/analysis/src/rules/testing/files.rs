@@ -7,7 +7,7 @@ use tileperf_syntax::{FileParser, ParsedFile, Span};
 
 use super::{Others, whole};
 use crate::compiled::CompiledKernel;
-use crate::compiled::testing::noted;
+use crate::compiled::testing::{noted, tried};
 use crate::eval::{Env, EnvItem, Evaluator, ModuleId, Place};
 use crate::model::{Candidate, FileModel, Kernel, ModelCache, SpaceRef};
 use crate::rules::{
@@ -61,10 +61,21 @@ impl<'t> Files<'t> {
         let file = &self.files[0];
         let linked = check_links(&file.checked, &file.parsed, &file.text, &file.model, self);
         let facts = noted(&file.model, &file.text);
-        let kernels: Vec<CompiledKernel<'_>> = (file.model.kernels.iter().zip(&facts))
-            .map(|(kernel, facts)| CompiledKernel { kernel, facts })
+        let trials = tried(
+            &file.parsed,
+            &file.model,
+            &file.text,
+            &file.checked.findings,
+        );
+        let kernels: Vec<CompiledKernel<'_>> = (file.model.kernels.iter().zip(&facts).zip(&trials))
+            .map(|((kernel, facts), trials)| CompiledKernel {
+                kernel,
+                facts,
+                trials,
+            })
             .collect();
         let compiled = compiled(&CompiledContext {
+            file: &file.parsed,
             text: &file.text,
             model: &file.model,
             target: self.target,

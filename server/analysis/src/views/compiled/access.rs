@@ -2,10 +2,11 @@
 
 use tileperf_syntax::Span;
 
-use super::words::{add, by_arch, long, short};
+use super::words::{Form, add, by_arch, long, short};
 use crate::arch::Arch;
 use crate::compiled::{CompiledFacts, CompiledKernel, Placed};
 use crate::model::AccessKind;
+use crate::views::hints::{ROOM, cut, fits};
 use crate::views::measured::plain;
 
 /// A few words behind an operation.
@@ -13,7 +14,8 @@ use crate::views::measured::plain;
 pub struct Inlay {
     /// The operation, a call mostly; the words stand behind it.
     pub span: Span,
-    /// `TMA 64x128`, `plain load: stride not 16-byte aligned`, `sm_80: plain load · sm_90: TMA 1x64`.
+    /// `TMA 64x128`, `plain load: stride not 16-byte aligned`, `sm_80: plain load · sm_90: TMA 1x64`. So
+    /// short that no editor cuts it.
     pub label: String,
     /// What it was compiled for and the compiler's words, as Markdown.
     pub tooltip: String,
@@ -52,25 +54,64 @@ pub fn inlays(kernels: &[CompiledKernel<'_>]) -> Vec<Inlay> {
 
 fn inlay(kernels: &[CompiledKernel<'_>], span: Span) -> Option<Inlay> {
     let said = said(kernels, span);
-    let mut labels: Vec<(Arch, String)> = Vec::new();
-    for one in &said {
-        let arch = one.facts.arch;
-        for words in one.short() {
-            add(&mut labels, arch, &words);
-        }
-    }
-    if labels.is_empty() {
-        return None;
-    }
-    let mut label = by_arch(&labels, &compiled(kernels));
-    if said.iter().any(|one| one.facts.stale) {
-        label.push_str(" (stale)");
-    }
-    Some(Inlay {
+    let stale = match said.iter().any(|one| one.facts.stale) {
+        true => " (stale)",
+        false => "",
+    };
+    let mut forms = [Form::Full, Form::Brief, Form::First].into_iter();
+    let fitting = forms.find_map(|form| {
+        let label = by_arch(&labels(&said, form), &compiled(kernels)) + stale;
+        fits(&label).then_some(label)
+    });
+    let label = match fitting {
+        Some(label) => label,
+        None => main(&labels(&said, Form::First), stale),
+    };
+    (!label.is_empty() && label != stale).then(|| Inlay {
         span,
         label,
         tooltip: details(&said),
     })
+}
+
+/// What is said on each architecture.
+fn labels(said: &[Said<'_>], form: Form) -> Vec<(Arch, String)> {
+    let mut labels: Vec<(Arch, String)> = Vec::new();
+    for one in said {
+        let words = one.short(form);
+        let shown = match form {
+            Form::Full | Form::Brief => words.len(),
+            Form::First => 1,
+        };
+        for words in words.iter().take(shown) {
+            add(&mut labels, one.facts.arch, words);
+        }
+        if words.len() > shown {
+            add(
+                &mut labels,
+                one.facts.arch,
+                &format!("+{}", words.len() - shown),
+            );
+        }
+    }
+    labels
+}
+
+/// What is said on the main architecture, and on how many others something is.
+fn main(labels: &[(Arch, String)], stale: &str) -> String {
+    let Some(((arch, words), rest)) = labels.split_first() else {
+        return String::new();
+    };
+    let more = match rest.len() {
+        0 => String::new(),
+        n => format!(" · +{n} archs"),
+    };
+    let room = ROOM.saturating_sub(more.chars().count() + stale.chars().count());
+    let words = match rest {
+        [] => words.clone(),
+        _ => format!("{arch}: {words}"),
+    };
+    format!("{}{more}{stale}", cut(&words, room))
 }
 
 /// The architectures for which there are remarks.
@@ -120,11 +161,11 @@ fn silent(known: &CompiledKernel<'_>) -> impl Iterator<Item = Span> {
 }
 
 impl Said<'_> {
-    fn short(&self) -> Vec<String> {
+    fn short(&self, form: Form) -> Vec<String> {
         let mut words: Vec<String> = self
             .remarks
             .iter()
-            .filter_map(|p| short(&p.remark))
+            .filter_map(|p| short(&p.remark, form))
             .collect();
         words.dedup();
         if self.silent {
@@ -138,7 +179,7 @@ impl Said<'_> {
 fn details(said: &[Said<'_>]) -> String {
     let mut out = String::new();
     for one in said {
-        let words = match one.short() {
+        let words = match one.short(Form::Full) {
             words if words.is_empty() => "nothing special".to_owned(),
             words => words.join(" / "),
         };
@@ -152,7 +193,7 @@ fn details(said: &[Said<'_>]) -> String {
             one.facts.arch,
             plain(&words),
             signature.shown(),
-            signature.origin.words(),
+            signature.origin_words(),
         ));
         for placed in &one.remarks {
             out.push_str(&format!("  - {}\n", plain(&long(&placed.remark))));

@@ -2,7 +2,7 @@
 
 use tileperf_syntax::Span;
 
-use super::words::{add, by_arch, names, short};
+use super::words::{Form, add, by_arch, names, short};
 use crate::arch::Arch;
 use crate::compiled::{CompiledFacts, CompiledKernel, Occupancy, Outcome, Placed, occupancy::kib};
 use crate::signature::Signature;
@@ -34,7 +34,7 @@ pub fn section(known: &CompiledKernel<'_>, text: &str) -> String {
         };
         out.push_str(&format!(
             "\n**Compiled** for {shown}, {}\n\n",
-            signature.origin.words()
+            signature.origin_words()
         ));
         out.push_str(&resources(all));
         out.push_str(&calculations(all));
@@ -124,7 +124,7 @@ fn remarks(all: &[&CompiledFacts], text: &str) -> String {
     let mut places: Vec<(Place, Vec<(Arch, String)>)> = Vec::new();
     for facts in all {
         for placed in facts.remarks().unwrap_or_default() {
-            let Some(words) = short(&placed.remark) else {
+            let Some(words) = short(&placed.remark, Form::Full) else {
                 continue;
             };
             let place = Place::of(placed);

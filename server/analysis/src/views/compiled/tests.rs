@@ -12,7 +12,11 @@ fn shown<T>(text: &str, view: impl FnOnce(&str, &[CompiledKernel<'_>]) -> T) -> 
     let model = FileModel::build(&file, &text, "", &mut ModelCache::default());
     let facts = noted(&model, &text);
     let kernels: Vec<CompiledKernel<'_>> = (model.kernels.iter().zip(&facts))
-        .map(|(kernel, facts)| CompiledKernel { kernel, facts })
+        .map(|(kernel, facts)| CompiledKernel {
+            kernel,
+            facts,
+            trials: &[],
+        })
         .collect();
     view(&text, &kernels)
 }
@@ -81,6 +85,68 @@ fn labels() {
         let call = code.strip_prefix("tile = ").unwrap().to_owned();
         let expected: Vec<_> = label.map(|l| (call, l.to_owned())).into_iter().collect();
         assert_eq!(labels, expected, "{code} {facts}");
+    }
+}
+
+#[test]
+fn a_label_is_as_short_as_an_editor_shows_and_the_tooltip_has_all() {
+    let base = "base pointer not 16-byte aligned";
+    let row = "leading tile dimension not 16-byte aligned";
+    let order = "memory semantic must be weak for TMA operations";
+    for (head, facts, label) in [
+        (
+            "",
+            format!("# sm_90: plain: {base}"),
+            "plain load: base not 16-byte aligned",
+        ),
+        (
+            "",
+            format!("# sm_90: plain: {row}"),
+            "plain load: tile row under 16 bytes",
+        ),
+        (
+            "",
+            format!("# sm_90: plain: {order}"),
+            "plain load: memory order not weak",
+        ),
+        // With the mark of an edit no more than fits.
+        (
+            "  # stale",
+            "# sm_90: plain: TMA only supports zero padding".to_owned(),
+            "plain load: padding not zero (stale)",
+        ),
+        (
+            "",
+            format!("# sm_90: plain: {row} # sm_90: TMA 64x128 # sm_90: plain: {base}"),
+            "plain load: tile row under 16 bytes / +2",
+        ),
+        (
+            "",
+            format!("# sm_90: plain: {row} # sm_100: plain: {base} # sm_80: plain"),
+            "sm_90: plain load: tile row un… · +2 archs",
+        ),
+        (
+            "",
+            "# sm_90: says: something that a later release of the compiler has to say".to_owned(),
+            "something that a later release of the com…",
+        ),
+    ] {
+        let text = kernel(head, &format!("{LOAD}  {facts}"));
+        let said = shown(&text, |_, kernels| inlays(kernels)).remove(0);
+        assert_eq!(said.label, label);
+        assert!(said.label.chars().count() <= 42, "{label}");
+        for fact in facts.split("# ") {
+            let what = fact.split_once(": ").map_or("", |(_, what)| what);
+            let reason = what
+                .split_once(": ")
+                .map_or(what, |(_, reason)| reason)
+                .trim();
+            assert!(
+                said.tooltip.contains(reason),
+                "{reason} in {}",
+                said.tooltip
+            );
+        }
     }
 }
 

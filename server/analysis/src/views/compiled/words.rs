@@ -3,11 +3,41 @@
 use crate::arch::Arch;
 use crate::compiled::{HintState, Kind, Remark};
 
+/// How much of the compiler's words there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// All of them.
+    Full,
+    /// Reasons in words of our own, where those are shorter.
+    Brief,
+    /// The first reason only, and how many more there are.
+    First,
+}
+
+/// Reasons of tileiras 13.4 in fewer words.
+const BRIEF: [(&str, &str); 4] = [
+    (
+        "base pointer not 16-byte aligned",
+        "base not 16-byte aligned",
+    ),
+    (
+        "leading tile dimension not 16-byte aligned",
+        "tile row under 16 bytes",
+    ),
+    ("TMA only supports zero padding", "padding not zero"),
+    (
+        "memory semantic must be weak for TMA operations",
+        "memory order not weak",
+    ),
+];
+
 /// What a remark says of its operation, in few words. Nothing of a hint that was taken.
-pub(super) fn short(remark: &Remark) -> Option<String> {
+pub(super) fn short(remark: &Remark, form: Form) -> Option<String> {
     Some(match &remark.kind {
         Kind::Tma { shape, .. } => format!("TMA {}", times(shape)),
-        Kind::Plain { access, reasons } => because(format!("plain {}", access.word()), reasons),
+        Kind::Plain { access, reasons } => {
+            because(format!("plain {}", access.word()), reasons, form)
+        }
         Kind::TensorCore {
             instruction,
             shape,
@@ -19,7 +49,7 @@ pub(super) fn short(remark: &Remark) -> Option<String> {
             };
             format!("tensor core {instruction} {}{together}", times(shape))
         }
-        Kind::Fma { reasons } => because("FMA, no tensor core".to_owned(), reasons),
+        Kind::Fma { reasons } => because("FMA, no tensor core".to_owned(), reasons, form),
         Kind::Hint { state, hint } => match state {
             HintState::Used | HintState::Default => return None,
             HintState::OutOfRange => format!("{hint} out of range"),
@@ -52,10 +82,22 @@ pub(super) fn long(remark: &Remark) -> String {
     text
 }
 
-fn because(what: String, reasons: &[String]) -> String {
-    match reasons {
-        [] => what,
-        reasons => format!("{what}: {}", reasons.join(", ")),
+fn because(what: String, reasons: &[String], form: Form) -> String {
+    let brief = |reason: &String| {
+        let known = BRIEF.iter().find(|(long, _)| long == reason);
+        known.map_or_else(|| reason.clone(), |(_, short)| (*short).to_owned())
+    };
+    match (reasons, form) {
+        ([], _) => what,
+        (reasons, Form::Full) => format!("{what}: {}", reasons.join(", ")),
+        ([reason], _) => format!("{what}: {}", brief(reason)),
+        (reasons, Form::Brief) => {
+            let reasons: Vec<String> = reasons.iter().map(brief).collect();
+            format!("{what}: {}", reasons.join(", "))
+        }
+        ([first, rest @ ..], Form::First) => {
+            format!("{what}: {}, +{}", brief(first), rest.len())
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use tileperf_engine::{DocId, Engine};
 
 use self::finding::Checked;
 use super::paths::{self, Files, Found, Unread};
+use super::switches;
 use super::workspace::{self, SettingsArgs};
 
 /// Find what is wrong in cuTile code.
@@ -119,6 +120,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         tracing::warn!("{problem}");
     }
     if args.compile {
+        switches::warn();
         compiled::prepare(args.trust, &files)?;
     }
     let code = look(args, &files)?;

@@ -10,10 +10,12 @@ use tileperf_proc::CancelToken;
 
 use super::WriteArgs;
 use super::file::{Entry, Lock};
+use crate::cli::switches;
 
 /// Compiles and writes.
 pub(super) fn run(args: &WriteArgs) -> anyhow::Result<ExitCode> {
     let project = args.common.project()?;
+    switches::warn();
     let Some(first) = project.files.first() else {
         anyhow::bail!("no kernel found in the paths given");
     };
@@ -26,7 +28,10 @@ pub(super) fn run(args: &WriteArgs) -> anyhow::Result<ExitCode> {
     for found in &project.files {
         let name = project.name(found);
         let archs = match args.arch.as_slice() {
-            [] => found.engine.compile_archs(),
+            [] => {
+                found.engine.local_gpu();
+                found.engine.compile_archs()
+            }
             archs => archs.to_vec(),
         };
         let order = Order {

@@ -27,7 +27,7 @@ struct Choice {
     number: usize,
     signature: String,
     /// Where it comes from, in words.
-    origin: &'static str,
+    origin: String,
     /// What is assumed of its arrays; tells signatures apart that look alike.
     assumed: String,
     shown: bool,
@@ -49,7 +49,7 @@ pub(super) async fn list(desk: Desk, argument: Argument) -> Result<Choices> {
         let choices = known.all.into_iter().map(|one| Choice {
             number: one.number,
             signature: one.signature,
-            origin: one.origin.words(),
+            origin: one.origin,
             assumed: one.assumed,
             shown: one.shown,
         });

@@ -37,11 +37,7 @@ pub(super) fn within(
     let others = known.all.iter().filter(|one| !one.shown);
     others
         .map(|one| {
-            let title = format!(
-                "Show compiled code for {} ({})",
-                one.signature,
-                one.origin.words()
-            );
+            let title = format!("Show compiled code for {} ({})", one.signature, one.origin);
             let argument = json!({
                 "uri": uri,
                 "kernel": known.kernel,
