@@ -275,6 +275,12 @@ fn a_file_that_never_ends_is_given_up() {
     client.finish();
 }
 
+/// A cache, and what the server that has it is started by.
+type Place = (PathBuf, Vec<String>);
+
+/// Makes one in a project; nothing where that is not allowed.
+type Make<'m> = &'m dyn Fn(&Project) -> Option<Place>;
+
 /// A server whose cache stands on a disk of so many KiB, where this user may mount one.
 fn on_a_disk(cache: &Path, kib: u32) -> Option<Vec<String>> {
     let script = format!(
@@ -363,8 +369,7 @@ fn a_cache_that_cannot_be_written_is_said_once_until_it_can() {
         project.write(".cache", "a file");
         Some((project.folder().join(".cache"), Vec::new()))
     };
-    let cures: [(&dyn Fn(&Project) -> Option<(PathBuf, Vec<String>)>, bool); 2] =
-        [(&full, false), (&occupied, true)];
+    let cures: [(Make<'_>, bool); 2] = [(&full, false), (&occupied, true)];
     for (make, curable) in cures {
         let project = Project::empty();
         let Some((cache, within)) = make(&project) else {

@@ -1,7 +1,7 @@
 //! What compiles have shown, kept so that it can be told in any later text.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::{
@@ -15,6 +15,7 @@ use tileperf_compiler::worker::{Place, Problem, ProblemKind};
 use tileperf_syntax::{ParsedFile, Text};
 
 use super::anchor::{Anchor, Anchors};
+use super::failure::Failure;
 use super::subject::Subject;
 use super::tried::Tried;
 use crate::DocId;
@@ -137,36 +138,6 @@ pub(super) enum KeptOutcome {
         chain: Vec<Called>,
     },
     Failed(Failure),
-}
-
-/// That a kernel could not be compiled, which may pass: a full disk, a tool that is being replaced.
-#[derive(Debug, Clone)]
-pub(super) struct Failure {
-    /// In words.
-    pub(super) why: String,
-    /// When it may be tried again.
-    again: Instant,
-}
-
-/// How soon what has failed at once is tried again.
-const SOONEST: Duration = Duration::from_secs(5);
-/// What took long to fail is left alone for so many times that.
-const TIMES: u32 = 4;
-
-impl Failure {
-    /// One now, after trying since then.
-    pub(super) fn new(why: String, began: Instant) -> Self {
-        let wait = (began.elapsed() * TIMES).max(SOONEST);
-        Self {
-            why,
-            again: Instant::now() + wait,
-        }
-    }
-
-    /// Whether it may be tried again.
-    pub(super) fn is_due(&self) -> bool {
-        self.again <= Instant::now()
-    }
 }
 
 impl KeptOutcome {

@@ -13,18 +13,21 @@ mod attempt;
 mod cached;
 mod choice;
 mod compare;
+mod failure;
 mod frontend;
 mod kept;
 mod local;
 mod names;
 mod now;
 mod queue;
+mod reach;
 mod recorded;
 mod service;
 mod shown;
 mod space;
 mod subject;
 mod toolchain;
+mod trials;
 mod tried;
 mod versions;
 
@@ -55,8 +58,8 @@ pub use space::{SpaceBegun, SpaceListener, SpaceRow};
 pub(crate) use subject::KernelKey;
 pub use toolchain::CompilerVersions;
 use toolchain::Tools;
-use tried::Trials;
-pub(crate) use tried::is_on;
+use trials::Trials;
+pub(crate) use trials::is_on;
 
 /// What a server knows of compiled code, and what it is about to find out.
 #[derive(Default)]

@@ -10,8 +10,9 @@ use tileperf_analysis::signature::{Origin, Signature};
 use tileperf_compiler::CancelToken;
 use tileperf_compiler::symbol::Symbol;
 
+use super::failure::Failure;
 use super::frontend::{self, Verdict};
-use super::kept::{Failure, Kept, KeptOutcome};
+use super::kept::{Kept, KeptOutcome};
 use super::names::{self, of_symbol};
 use super::queue::Depth;
 use super::subject::{Subject, subjects};

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::slice::Unsliceable;
 
+use super::failure::Failure;
 use super::frontend::{self, Verdict};
-use super::kept::{Failure, Kept, KeptOutcome, Known};
+use super::kept::{Kept, KeptOutcome, Known};
 use super::queue::{Depth, Job};
 use super::subject::{KernelKey, Subject, subjects};
 use super::toolchain::Toolchain;

@@ -13,6 +13,7 @@ use tileperf_syntax::ast::StmtKind;
 use tileperf_syntax::{Item, ParsedFile, Span, Text};
 
 use super::compare::Version;
+use super::reach::{has_word, reach};
 use super::subject::{KernelKey, Subject, subjects};
 use crate::snapshot::Snapshot;
 use crate::{DocId, Engine};
@@ -305,70 +306,6 @@ fn function(item: &Item) -> Option<&SmolStr> {
     }
 }
 
-/// The files that may import something from these, directly or by others, and these.
-fn reach(engines: &[&Engine], docs: &[DocId]) -> Vec<DocId> {
-    let mut reach: Vec<DocId> = docs.to_vec();
-    let mut names: Vec<String> = docs.iter().filter_map(module_word).collect();
-    let mut rest: Vec<(DocId, Vec<String>)> = Vec::new();
-    for engine in engines {
-        for doc in engine.shared.all_docs() {
-            if docs.contains(&doc) || rest.iter().any(|(known, _)| *known == doc) {
-                continue;
-            }
-            let texts = engines.iter().map(|engine| raw(engine, &doc));
-            rest.push((doc.clone(), texts.collect()));
-        }
-    }
-    loop {
-        let is_user = |texts: &[String]| {
-            let mut texts = texts.iter();
-            texts.any(|text| names.iter().any(|name| has_word(text, name)))
-        };
-        let (users, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(_, t)| is_user(t));
-        rest = others;
-        if users.is_empty() {
-            reach.sort();
-            return reach;
-        }
-        for (doc, _) in users {
-            names.extend(module_word(&doc).filter(|name| !names.contains(name)));
-            reach.push(doc);
-        }
-    }
-}
-
-/// A file's text, open or on disk; nothing is parsed for it.
-fn raw(engine: &Engine, doc: &DocId) -> String {
-    if let Some((_, text)) = engine.text(doc) {
-        return text.as_str().to_owned();
-    }
-    let bytes = doc.path().and_then(|path| std::fs::read(path).ok());
-    bytes.map_or_else(String::new, |bytes| {
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
-}
-
-/// The last word of the name by which a file is imported: of a package, that of its folder.
-fn module_word(doc: &DocId) -> Option<String> {
-    let path = doc.path()?;
-    let stem = path.file_stem()?.to_str()?;
-    let name = match stem {
-        "__init__" => path.parent()?.file_name()?.to_str()?,
-        stem => stem,
-    };
-    Some(name.to_owned())
-}
-
-/// Whether a text has a name that stands by itself.
-fn has_word(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + name.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
-}
-
 /// The kernels of a file, in order.
 fn kernels(engine: &Engine, doc: &DocId) -> Vec<KernelKey> {
     let file = engine.shared.file(doc);
@@ -385,25 +322,4 @@ fn file_name(doc: &DocId) -> String {
         || doc.as_str().to_owned(),
         |name| name.to_string_lossy().into_owned(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_stands_by_itself() {
-        for (text, found) in [
-            ("row(x)", true),
-            ("a.row", true),
-            ("'row'", true),
-            ("rows", false),
-            ("a_row", false),
-            ("érow", false),
-            ("rows row", true),
-            ("", false),
-        ] {
-            assert_eq!(has_word(text, "row"), found, "{text}");
-        }
-    }
 }
