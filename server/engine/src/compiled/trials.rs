@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::compiled::{CompiledFacts, Difference, Trial, difference, knobs};
+use tileperf_analysis::compiled::{CompiledFacts, Difference, difference, knobs};
 use tileperf_analysis::model::{Fingerprint, Kernel};
 use tileperf_analysis::rewrite::{self, TextEdit};
 use tileperf_analysis::rules::{self, Finding};
-use tileperf_analysis::signature::{Origin, Signature};
+use tileperf_analysis::signature::Signature;
 use tileperf_compiler::CancelToken;
-use tileperf_syntax::{ParsedFile, Span};
+use tileperf_syntax::ParsedFile;
 
 use super::attempt::Attempt;
 use super::queue::Depth;
