@@ -225,3 +225,53 @@ def shift(x, n: int):
     let (off, said) = hash(Some("0"));
     assert!(off == plain && !said.contains("TOKEN_ORDER"), "{said}");
 }
+
+#[test]
+fn a_revision_is_compared_with_what_kernels_call_elsewhere() {
+    if python().is_none() {
+        return;
+    }
+    let project = project();
+    let git = |args: &[&str]| {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let mut command = Command::new("git");
+        command
+            .args(author)
+            .args(args)
+            .current_dir(project.folder());
+        let done = command.output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "pkg"]);
+    git(&["commit", "--quiet", "--message", "a"]);
+    let against = |paths: &str| {
+        let args = [paths, "--trust", "--arch", "sm_90", "--against", "HEAD"];
+        let output = compile(&project, &args);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(against("pkg"), "no kernel differs from HEAD\n");
+    let other = HELPERS.replace("NEG_INF", "ZERO");
+    for (helpers, said) in [
+        (other.clone(), "scale on sm_90: "),
+        (
+            HELPERS.replace("(16, n)", "(8 + 8, n)"),
+            "scale on sm_90: the same machine code",
+        ),
+    ] {
+        project.write("pkg/helpers.py", &helpers);
+        // The kernel's file, which has not changed, its helper's, and both.
+        for paths in ["pkg/kernels.py", "pkg/helpers.py", "pkg"] {
+            let shown = against(paths);
+            assert!(
+                shown.starts_with(said) && shown.lines().count() == 1,
+                "{paths}: {shown}"
+            );
+            assert_eq!(shown.contains("the same"), helpers != other, "{shown}");
+        }
+    }
+    // What changes elsewhere is no answer to a question about a file.
+    project.write("pkg/other.py", "import cuda.tile as ct\n\n\n@ct.kernel\ndef k(x):\n    ct.store(x, (0,), ct.load(x, (0,), (16,)))\n");
+    assert_eq!(against("pkg/other.py"), "no kernel differs from HEAD\n");
+}

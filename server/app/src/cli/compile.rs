@@ -204,22 +204,50 @@ fn against(
         anyhow::bail!("{}", nothing(args));
     };
     let archs = args.archs(&first.engine);
+    let given = |doc: &DocId| found.iter().any(|file| file.doc == *doc);
+    let mut docs: Vec<DocId> = found.iter().map(|file| file.doc.clone()).collect();
+    docs.extend(
+        first
+            .engine
+            .files_with_facts()
+            .into_iter()
+            .filter(|doc| !given(doc)),
+    );
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    for path in found.iter().filter_map(|file| file.doc.path()) {
-        before.push((path.clone(), revision::text_at(&path, revision)?));
-        let now = first.engine.source_text(&DocId::file(&path));
-        after.push((path, Some(now.as_str().to_owned())));
+    for doc in &docs {
+        let Some(path) = doc.path() else { continue };
+        let was = match revision::text_at(&path, revision) {
+            Ok(was) => was,
+            Err(error) if given(doc) => return Err(error.into()),
+            // Of another repository, or of none: it has not changed that anybody knew of.
+            Err(_) => continue,
+        };
+        let now = first.engine.source_text(doc).as_str().to_owned();
+        if was.as_ref() != Some(&now) {
+            before.push((path.clone(), was));
+            after.push((path, Some(now)));
+        }
     }
     let compared = (first.engine).compare(&before, &after, &archs, &CancelToken::new());
     let compared = compared.map_err(|why| anyhow::anyhow!(why))?;
+    // Files of helpers stand for the kernels that call them.
+    let has_kernels = |file: &Found| {
+        (first.engine.facts(&file.doc, "")).is_some_and(|facts| !facts.kernels.is_empty())
+    };
+    let of_helpers = !found.iter().any(has_kernels);
+    let mut shown = compared
+        .iter()
+        .filter(|one| wanted(&one.kernel) && (of_helpers || given(&one.doc)));
     let mut out = io::stdout().lock();
-    for one in compared.iter().filter(|one| wanted(&one.kernel)) {
+    let mut is_none = true;
+    for one in &mut shown {
+        is_none = false;
         match args.format {
             Format::Json => writeln!(out, "{}", compile_json::compared(one))?,
             Format::Text => compile_text::compared(&mut out, one)?,
         }
     }
-    if compared.is_empty() && args.format == Format::Text {
+    if is_none && args.format == Format::Text {
         writeln!(out, "no kernel differs from {revision}")?;
     }
     let broken = |one: &Compared| matches!(one.difference(), Difference::Broken(_));

@@ -30,6 +30,8 @@ pub type Version = (PathBuf, Option<String>);
 /// A kernel in both versions, compiled for one signature and architecture.
 #[derive(Debug, Clone)]
 pub struct Compared {
+    /// The kernel's file.
+    pub doc: DocId,
     /// The kernel's qualified name.
     pub kernel: SmolStr,
     /// Before.
@@ -256,6 +258,7 @@ impl Pair {
         // A guess that had to be put right is put right for both.
         let after = one(&self.after, before.signature.clone())?;
         Ok(Compared {
+            doc: self.before.key.doc.clone(),
             kernel: self.before.key.qualified.clone(),
             before,
             after,
