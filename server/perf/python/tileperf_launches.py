@@ -9,14 +9,16 @@ often each was launched at exit; finding out that a launch is known costs micros
      "grid", "args": [...], "caller": {"file", "line"}, "pid"}
     {"event": "compile", "kernel" ... "hints", "symbol", "seconds", "cubin_sha256",
      "cubin_bytes", "arch", "pid"}
-    {"event": "search", "api", "kernel" ... "best": {"config", "mean_us"}, "candidates": [...],
-     "failures", "pid"}
+    {"event": "search", "api", "kernel" ... "args", "best": {"config", "mean_us"},
+     "candidates": [{"config", "mean_us", "error_us"}, ...], "failures", "pid"}
     {"event": "count", "launches": [[id, count, failed], ...], "dropped", "pid"}
 
 ``line`` is the first line of the kernel's decorators. An argument is, with its ``name``,
 ``{"shape", "dtype", "strides", "align"}`` (strides in elements; ``align`` the largest power of
 two up to 16 that divides the address, of the first launch), ``{"scalar": value}``,
-``{"constant": value}``, ``{"items": [...]}`` or ``{"object": type}``.
+``{"constant": value}``, ``{"items": [...]}`` or ``{"object": type}``. The ``args`` of a search are
+those of the first configuration it tried, nothing of ``autotune_launch``; ``error_us`` is half the
+95 % confidence interval of ``mean_us``, where the version of ``cuda.tile`` says it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tileperf_recorder import Recorder, hide_frame
-from tileperf_values import MAX_ITEMS, describe_arguments, key_of, plain
+from tileperf_values import describe_arguments, key_of, plain
+
+# A search of more configurations is written without the rest; the best is written on its own.
+MAX_MEASURED = 256
 
 
 class Launches:
@@ -115,8 +120,8 @@ class Launches:
         if origin is not None and getattr(origin, api, None) is original:
             setattr(origin, api, wrapped)
 
-    # The wrappers. Each calls the original with exactly what it got, and takes its own frame out
-    # of the traceback of whatever the original raises.
+    # The wrappers. Each calls the original with exactly what it got, but for the ``args_fn`` of a
+    # search, and takes its own frame out of the traceback of whatever the original raises.
 
     def _launch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         recorder, note, unrecorded = self._recorder, self._note_launch, self._unrecorded
@@ -162,6 +167,9 @@ class Launches:
     ) -> Callable[..., Any]:
         def search(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
+            heard: list[Any] = []
+            if api == "exhaustive_search":
+                args, kwargs = self._overhear(original, args, kwargs, heard)
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:
@@ -171,12 +179,47 @@ class Launches:
                 if (choice := read(result)) is not None:
                     bound = inspect.signature(original).bind(*args, **kwargs)
                     kernel = self._kind(bound.arguments.get("kernel"))[1]
-                    self._recorder.keep({"event": "search", "api": api, **kernel, **choice})
+                    event = {"event": "search", "api": api, **kernel}
+                    self._recorder.keep({**event, "args": heard[0] if heard else None, **choice})
             except Exception as error:
                 self._recorder.fault("search", error)
             return result
 
         return _dressed(search, original)
+
+    def _overhear(
+        self, original: Callable[..., Any], args: Any, kwargs: Any, heard: list[Any]
+    ) -> tuple[Any, Any]:
+        """Let a search's ``args_fn`` describe, once, what it gives; the search has no other way.
+
+        Calling it for that alone would allocate the user's tensors once more.
+        """
+        try:
+            bound = inspect.signature(original).bind(*args, **kwargs)
+        except TypeError:
+            return args, kwargs  # the original says what is wrong with the call
+        given, kernel = bound.arguments.get("args_fn"), bound.arguments.get("kernel")
+        if not callable(given):
+            return args, kwargs
+        recorder = self._recorder
+
+        def args_fn(*config: Any, **named: Any) -> Any:
+            __tracebackhide__ = True
+            try:
+                values = given(*config, **named)
+            except BaseException as error:
+                hide_frame(error)
+                raise
+            if not heard and isinstance(values, (tuple, list)):
+                try:
+                    heard.append(describe_arguments(kernel, values))
+                except Exception as error:
+                    heard.append(None)
+                    recorder.fault("search", error)
+            return values
+
+        bound.arguments["args_fn"] = args_fn
+        return bound.args, bound.kwargs
 
     # What is noted.
 
@@ -282,12 +325,17 @@ def _caller() -> dict[str, Any] | None:
 
 def _searched(result: Any) -> dict[str, Any]:
     measured = [
-        {"config": plain(one.config), "mean_us": plain(one.mean_us)} for one in result.successes
+        {
+            "config": plain(one.config),
+            "mean_us": plain(one.mean_us),
+            "error_us": plain(getattr(one, "error_margin_us", None)),
+        }
+        for one in result.successes
     ]
     best = result.best
     return {
         "best": {"config": plain(best.config), "mean_us": plain(best.mean_us)},
-        "candidates": measured[:MAX_ITEMS],
+        "candidates": measured[:MAX_MEASURED],
         "failures": len(result.failures),
     }
 
@@ -303,6 +351,6 @@ def _autotuned(result: Any) -> dict[str, Any] | None:
     mean = next((one["mean_us"] for one in measured if one["config"] == best), None)
     return {
         "best": {"config": best, "mean_us": mean},
-        "candidates": measured[:MAX_ITEMS],
+        "candidates": measured[:MAX_MEASURED],
         "failures": 0,
     }

@@ -58,7 +58,12 @@ TUNE = """
     import types
     def exhaustive_search(search_space, stream, grid_fn, kernel, args_fn, hints_fn=None, *,
                           quiet=False):
-        results = [types.SimpleNamespace(config=c, mean_us=float(c["tile"])) for c in search_space]
+        results = []
+        for c in search_space:
+            if args_fn is not None:
+                args_fn(c)
+            one = types.SimpleNamespace(config=c, mean_us=float(c["tile"]), error_margin_us=0.5)
+            results.append(one)
         return types.SimpleNamespace(best=min(results, key=lambda r: r.mean_us),
                                      successes=results, failures=[])
 """
@@ -236,14 +241,61 @@ def test_the_choice_of_a_search_is_written(tile: Workspace) -> None:
         """
 from cuda.tile.tune import exhaustive_search
 space = [{"tile": 64}, {"tile": 32}]
-best = exhaustive_search(space, 0, lambda c: (1,), scale, lambda c: (), quiet=True).best
+given = []
+def args_fn(c):
+    given.append((Tensor(8, 4), 2.0, c["tile"]))
+    return given[-1]
+best = exhaustive_search(space, 0, lambda c: (1,), scale, args_fn, quiet=True).best
 assert best.config == {"tile": 32}
+# Asked as often as without a recorder.
+assert len(given) == 2
 """,
     )
     [search] = tile.record("search")
     assert (search["api"], search["kernel"]) == ("exhaustive_search", "scale")
     assert search["best"] == {"config": {"tile": 32}, "mean_us": 32.0}
-    assert len(search["candidates"]) == 2
+    assert search["candidates"] == [
+        {"config": {"tile": 64}, "mean_us": 64.0, "error_us": 0.5},
+        {"config": {"tile": 32}, "mean_us": 32.0, "error_us": 0.5},
+    ]
+    # What it was measured on, with the constants of the first configuration.
+    assert [arg["name"] for arg in search["args"]] == ["x", "factor", "tile"]
+    assert search["args"][0]["shape"] == [8, 4]
+    assert search["args"][2] == {"name": "tile", "constant": 64}
+
+
+def test_a_search_that_fails_shows_no_frame_of_ours(tile: Workspace) -> None:
+    """``args_fn`` raises through a wrapper that is not to be seen, and is no fault of ours."""
+    run(
+        tile,
+        """
+import traceback
+from cuda.tile.tune import exhaustive_search
+def args_fn(c):
+    raise KeyError(c["tile"])
+try:
+    exhaustive_search([{"tile": 8}], 0, lambda c: (1,), scale, args_fn)
+except KeyError as error:
+    names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+    assert names[-1] == "args_fn" and names.count("args_fn") == 1, names
+""",
+    )
+    assert tile.record("search") == [] == tile.record("fault")
+
+
+def test_a_large_search_is_written_in_part(tile: Workspace) -> None:
+    """The best is written even if it is among those left out."""
+    run(
+        tile,
+        """
+from cuda.tile.tune import exhaustive_search
+space = [{"tile": n} for n in range(1000, 1, -1)]
+exhaustive_search(space, 0, lambda c: (1,), scale, lambda c: ())
+""",
+    )
+    [search] = tile.record("search")
+    assert len(search["candidates"]) == 256
+    assert search["best"]["config"] == {"tile": 2}
 
 
 def test_the_choice_of_the_older_tuner_is_written_once(tile: Workspace) -> None:
