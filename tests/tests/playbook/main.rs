@@ -4,6 +4,7 @@
 mod command;
 mod editor;
 mod launched;
+mod recorded;
 mod search;
 mod workspace;
 

@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
+use super::evidence::Search;
 use crate::body::{ApiCall, Device, values};
 use crate::classify::Class;
 use crate::model::{Candidate, FileModel, Kernel, Launch};
@@ -19,6 +20,8 @@ pub struct Surroundings<'w> {
     pub named: Option<&'w dyn Fn(&str) -> bool>,
     /// Changes that were measured on it and made some configurations faster and others slower.
     pub mixed: &'w [Mixed],
+    /// Searches of it as it is now that were recorded.
+    pub searched: &'w [Search],
 }
 
 /// A change of the playbook that was tried: faster here, slower there.

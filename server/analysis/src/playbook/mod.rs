@@ -7,6 +7,7 @@
 
 mod action;
 mod context;
+mod evidence;
 mod host;
 mod markdown;
 mod next;
@@ -23,6 +24,7 @@ mod tests;
 pub use action::{Action, Actions, Effect};
 pub(crate) use context::own_uses;
 pub use context::{KernelContext, Mixed, Surroundings};
+pub use evidence::{Search, Timed};
 pub use markdown::markdown;
 pub use offer::actions;
 pub use optimization::{Gain, Numerics, Optimization, Principle};

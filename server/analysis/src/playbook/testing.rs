@@ -2,7 +2,10 @@
 
 use tileperf_syntax::FileParser;
 
-use super::{Action, Mixed, Optimization, Surroundings, own_uses};
+use smol_str::SmolStr;
+
+use super::{Action, Mixed, Optimization, Search, Surroundings, Timed, own_uses};
+use crate::eval::Known;
 use crate::model::{FileModel, ModelCache};
 use crate::rewrite;
 use crate::rules::testing::whole;
@@ -16,8 +19,9 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
     let model = FileModel::build(&parsed, text, "", &mut ModelCache::default());
     let checked = check(&parsed, text, &model, target, &mut RuleCache::default());
     let mixed: Vec<Mixed> = text.lines().filter_map(tried).collect();
+    let searched: Vec<Search> = text.lines().filter_map(recorded).collect();
     let all = (0..model.kernels.len()).flat_map(|number| {
-        if mixed.is_empty() {
+        if mixed.is_empty() && searched.is_empty() {
             return checked.actions(&parsed, text, &model, number);
         }
         let uses = own_uses(&model, number);
@@ -25,6 +29,7 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
             uses: &uses,
             named: None,
             mixed: &mixed,
+            searched: &searched,
         };
         checked.actions_within(&parsed, text, &model, number, Some(around))
     });
@@ -52,6 +57,37 @@ fn tried(line: &str) -> Option<Mixed> {
     })
 }
 
+/// What a comment says of a search, in microseconds and half a confidence interval:
+/// `# Searched: sm_90 4096, tm=64 occupancy=2 10.5, tm=128 occupancy=1 12 0.5`. A size below 128 is that
+/// of a test, none is not known.
+fn recorded(line: &str) -> Option<Search> {
+    let mut parts = line.strip_prefix("# Searched: ")?.split(", ");
+    let (arch, size) = parts.next()?.split_once(' ')?;
+    let measured = parts.map(|part| {
+        let (mut fields, mut times) = (Vec::new(), Vec::new());
+        for word in part.split(' ') {
+            match word.split_once('=') {
+                Some((name, value)) => {
+                    let value = value.parse().map_or(Known::None, Known::Int);
+                    fields.push((SmolStr::new(name), value));
+                }
+                None => times.push(word.parse().unwrap()),
+            }
+        }
+        Timed {
+            fields,
+            mean_us: times[0],
+            error_us: times.get(1).copied().unwrap_or(0.0),
+        }
+    });
+    Some(Search {
+        arch: arch.parse().unwrap(),
+        arguments: (size != "?").then(|| size.to_owned()),
+        is_benchmark: size.parse().is_ok_and(|size: u32| size >= 128),
+        measured: measured.collect(),
+    })
+}
+
 /// What an optimization proposes for the first kernel of a text, launched once, in a workspace whose
 /// other files name these things; nothing if nobody looked.
 pub(crate) fn among(
@@ -73,6 +109,7 @@ pub(crate) fn among(
         uses: &uses,
         named: names.is_some().then_some(&named),
         mixed: &[],
+        searched: &[],
     };
     let mut actions = checked.actions_within(&parsed, &text, &model, 0, Some(around));
     actions.retain(|a| a.optimization == optimization);

@@ -6,12 +6,12 @@
 mod named;
 mod proofs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Mixed, Proof, Surroundings, present};
+use tileperf_analysis::playbook::{Action, Mixed, Proof, Search, Surroundings, present};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
 use tileperf_perf::flow;
@@ -131,9 +131,14 @@ impl Shared {
         let uses = self.kernel_uses(doc, number);
         let named = |name: &str| self.is_named_elsewhere(doc, name);
         let mixed = self.mixed(doc, view, number);
+        let searched = match uses.searches {
+            0 => Vec::new(),
+            _ => self.searched(doc, view, number).unwrap_or_default(),
+        };
         let around = Surroundings {
             uses: &uses,
             mixed: &mixed,
+            searched: &searched,
             named: (self.has_read_all()).then_some(&named as &dyn Fn(&str) -> bool),
         };
         let (parsed, text, model) = (&view.parsed, view.text.as_str(), &view.model);
@@ -149,17 +154,35 @@ impl Shared {
         if let Some(note) = self.runs.of(doc, &kernel.qualified) {
             return note.mixed.clone();
         }
-        let path = doc
-            .path()
-            .filter(|_| self.index.keeps.load(Ordering::Relaxed));
-        let Some(path) = path else {
+        let Some((root, inside)) = self.project_of(doc) else {
             return Vec::new();
         };
+        mixed_on_disk(&root, &inside, &kernel.qualified)
+    }
+
+    /// What searches of its sessions measured.
+    fn searched(&self, doc: &DocId, view: &View, number: usize) -> Option<Vec<Search>> {
+        let kernel = view.model.kernels.get(number)?;
+        let (root, inside) = match self.runs.of(doc, &kernel.qualified) {
+            Some(note) => {
+                let path = doc.path()?;
+                let inside = path.strip_prefix(&note.root).ok()?.to_owned();
+                (note.root.clone(), inside)
+            }
+            None => self.project_of(doc)?,
+        };
+        Some(self.searches(&root, &inside, &kernel.qualified))
+    }
+
+    /// Where a command looks for sessions of a file: the root, and the file there.
+    fn project_of(&self, doc: &DocId) -> Option<(PathBuf, PathBuf)> {
+        let keeps = self.index.keeps.load(Ordering::Relaxed);
+        let path = doc.path().filter(|_| keeps)?;
         let workspace = self.workspace.read().roots.first().cloned();
         let workspace = workspace.or_else(|| path.parent().map(Path::to_owned));
         let root = flow::root_of(&path, &workspace.unwrap_or_default());
-        let inside = path.strip_prefix(&root).unwrap_or(&path);
-        mixed_on_disk(&root, inside, &kernel.qualified)
+        let inside = path.strip_prefix(&root).unwrap_or(&path).to_owned();
+        Some((root, inside))
     }
 }
 

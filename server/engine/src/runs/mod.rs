@@ -10,6 +10,7 @@
 //! - `journal`: one journal, of which only what is new is read
 //! - `fold`, `words`: from a session to a note
 //! - `mixed`: what a session found faster here and slower there
+//! - `searches`: what searches of its processes measured
 //! - `stale`: whether the present text is what was measured
 //! - `failures`: failing tests, as long as they are where they were
 
@@ -19,6 +20,7 @@ mod follow;
 mod journal;
 mod mixed;
 mod note;
+mod searches;
 mod stale;
 mod words;
 
@@ -35,6 +37,7 @@ pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNo
 pub(crate) use mixed::on_disk as mixed_on_disk;
 pub(crate) use words::in_words as ended_in_words;
 
+use tileperf_analysis::playbook::Search;
 use tileperf_perf::event::Stage;
 
 use crate::engine::{Shared, spawn};
@@ -49,6 +52,7 @@ pub(crate) struct Runs {
     eager: AtomicBool,
     /// A document was opened, perhaps of a project that was not known.
     opened: AtomicBool,
+    searches: searches::Searches,
     wake: Sender<()>,
     woken: Receiver<()>,
 }
@@ -62,6 +66,7 @@ impl Default for Runs {
             watched: RwLock::default(),
             eager: AtomicBool::new(false),
             opened: AtomicBool::new(false),
+            searches: searches::Searches::default(),
             wake,
             woken,
         }
@@ -111,6 +116,15 @@ impl Runs {
     pub(crate) fn of(&self, doc: &DocId, kernel: &str) -> Option<Arc<RunNote>> {
         let fits = |note: &&Arc<RunNote>| note.doc == *doc && note.kernel == kernel;
         self.all().iter().find(fits).cloned()
+    }
+}
+
+impl Shared {
+    /// Searches that sessions below `root` recorded of a kernel of a file there, as it is now.
+    pub(crate) fn searches(&self, root: &Path, file: &Path, kernel: &str) -> Vec<Search> {
+        let note = self.runs.of(&DocId::file(&root.join(file)), kernel);
+        let is_running = note.is_some_and(|note| note.running);
+        (self.runs.searches).of(self, (root, file, kernel), is_running)
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) fn why(
 }
 
 /// The hash of a file's present text.
-fn present(shared: &Shared, disk: &mut Disk, path: &Path) -> Option<Arc<str>> {
+pub(super) fn present(shared: &Shared, disk: &mut Disk, path: &Path) -> Option<Arc<str>> {
     let on_disk = disk.read(path);
     let doc = shared
         .docs

@@ -114,6 +114,7 @@ fn other_files_count() {
                 uses: &uses,
                 named: None,
                 mixed: &[],
+                searched: &[],
             }),
         );
         actions.retain(|a| a.optimization.id == "C");

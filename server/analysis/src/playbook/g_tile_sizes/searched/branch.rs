@@ -82,7 +82,7 @@ impl<'a> Searched<'_, 'a> {
         let test = kind.test();
         let mut lines = vec![format!(
             "if {}.cuda.get_device_capability()[0] {test}:",
-            self.torch
+            self.torch.as_ref()?
         )];
         let inner: Vec<String> = match self.kind {
             SpaceKind::Generator => {

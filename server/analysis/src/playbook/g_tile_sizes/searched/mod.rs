@@ -1,20 +1,25 @@
-//! Searches that are there: configurations for an architecture that they leave out, or further ones.
+//! Searches that are there: configurations for an architecture that they leave out, further ones, or
+//! fewer where searches were recorded.
 //!
 //! What the space gives on an architecture is evaluated. Calls that only this architecture reaches are
 //! a branch of its own; where it shares them with others it has none.
 
 mod branch;
+mod shrink;
 mod wider;
+mod written;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 use tileperf_syntax::{Item, ParsedFile, Span};
 
+use crate::arch::Arch;
 use crate::eval::{Config, Env, EnvItem, Evaluator, Known, ModuleId, Place, Space};
 use crate::model::{Candidate, SpaceKind, SpaceRef};
 use crate::playbook::c_autotune::space::Alike;
 use crate::playbook::c_autotune::tiles::{Dim, dim};
+use crate::playbook::evidence::Search;
 use crate::playbook::{Actions, KernelContext};
 use crate::rewrite::Edits;
 use crate::rules::{is_occupancy, is_tile, multiplies};
@@ -26,8 +31,37 @@ pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let Some(searched) = Searched::of(at) else {
         return;
     };
+    fewer(&searched, out);
+    if multiplies(at.file, &[Candidate::Local(at.number)]) {
+        others(&searched, out);
+    }
+}
+
+/// What recorded searches never found good is left out.
+fn fewer(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
+    let recorded = searched.at.around.map_or(&[][..], |around| around.searched);
+    let mut archs: Vec<Arch> = recorded.iter().map(|search| search.arch).collect();
+    archs.sort_unstable();
+    archs.dedup();
+    for arch in archs {
+        let own: Vec<&Search> = recorded.iter().filter(|s| s.arch == arch).collect();
+        let Some((variant, title, edits)) = searched.shrunk(arch, &own) else {
+            continue;
+        };
+        let described = out.push_in_file(variant, title, edits).in_host_code().if_only(
+            "what was searched stands for the shapes and cards that matter: on others, what is dropped may be the best",
+        );
+        // Other tiles are summed in another order.
+        if multiplies(searched.at.file, &[Candidate::Local(searched.at.number)]) {
+            described.other_results();
+        }
+    }
+}
+
+/// Tiles for architectures that the space has none or one for.
+fn others(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
     let mut seen: Vec<Alike> = Vec::new();
-    for arch in &at.file.target.archs {
+    for arch in &searched.at.file.target.archs {
         let kind = Alike::of(*arch);
         if seen.contains(&kind) {
             continue;
@@ -74,8 +108,10 @@ struct Searched<'c, 'a> {
     item: &'a Item,
     def: &'a FunctionDef,
     kind: SpaceKind,
+    /// Its number among the file's.
+    number: u32,
     /// `torch` as the file calls it.
-    torch: SmolStr,
+    torch: Option<SmolStr>,
     /// What it gives, by kind of architecture.
     given: Vec<(Alike, Space)>,
 }
@@ -94,7 +130,7 @@ impl<'c, 'a> Searched<'c, 'a> {
             return None;
         };
         let space = file.model.spaces.get(*number)?;
-        if space.stale || space.kind == SpaceKind::List || !multiplies(file, &[own]) {
+        if space.stale || space.kind == SpaceKind::List {
             return None;
         }
         let def = file.function(space.span)?;
@@ -103,31 +139,36 @@ impl<'c, 'a> Searched<'c, 'a> {
         }
         let imports = file.module.imports.iter();
         let torch = imports.filter(|(_, path)| *path == "torch");
-        let torch = torch.map(|(name, _)| name.clone()).min()?;
-        let env = Alone(file.file);
-        let evaluator = Evaluator::new(&env);
-        let (item, _) = file.item(space.span)?;
-        let place = Place {
-            module: ModuleId(0),
-            item: item as u32,
-            span: def.node.def_span,
-        };
-        let mut given = Vec::new();
-        for kind in Alike::ALL {
-            let space = evaluator.at(place, kind.first())?;
-            if !space.complete || space.count.exact()? != space.configs.len() as u64 {
-                return None;
-            }
-            given.push((kind, space));
-        }
-        Some(Searched {
+        let torch = torch.map(|(name, _)| name.clone()).min();
+        let (number, _) = file.item(space.span)?;
+        let mut searched = Searched {
             at,
             item: def.item,
             def: def.node,
             kind: space.kind,
+            number: number as u32,
             torch,
-            given,
-        })
+            given: Vec::new(),
+        };
+        for kind in Alike::ALL {
+            let space = searched.evaluated(kind.first())?;
+            searched.given.push((kind, space));
+        }
+        Some(searched)
+    }
+
+    /// Where the evaluator finds the space. The name stays where it is when the body changes.
+    fn place(&self) -> Place {
+        Place {
+            module: ModuleId(0),
+            item: self.number,
+            span: self.def.name.span,
+        }
+    }
+
+    /// What it gives on an architecture, if that is known to the last configuration.
+    fn evaluated(&self, arch: Arch) -> Option<Space> {
+        space_of(self.at.file.file, self.place(), arch)
     }
 
     fn on(&self, kind: Alike) -> &[Config] {
@@ -209,6 +250,14 @@ impl<'c, 'a> Searched<'c, 'a> {
     fn source(&self, span: Span) -> &'a str {
         self.at.file.source(self.item.place(span))
     }
+}
+
+/// What the space at a place gives on an architecture, if that is known to the last configuration.
+fn space_of(file: &ParsedFile, place: Place, arch: Arch) -> Option<Space> {
+    let env = Alone(file);
+    let space = Evaluator::new(&env).at(place, arch)?;
+    let is_whole = space.complete && space.count.exact()? == space.configs.len() as u64;
+    is_whole.then_some(space)
 }
 
 /// What a search chooses by a field.

@@ -1,5 +1,7 @@
 //! Which sizes are offered where, and what stays.
 
+mod shrink;
+
 use super::OPTIMIZATION;
 use crate::playbook::testing::{after, among, offered, variants};
 use crate::playbook::{Action, Numerics};
