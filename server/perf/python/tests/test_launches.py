@@ -432,3 +432,45 @@ def test_the_real_package_has_what_is_wrapped(workspace: Workspace) -> None:
     assert site is not None
     assert workspace.run(str(file), env=workspace.environment(site)).stdout == f"{[True] * 5}\n"
     assert workspace.record("fault") == []
+
+
+@has("cuda.tile")
+def test_the_real_search_is_written(workspace: Workspace) -> None:
+    """The installed version's own search, with made-up times in the place of a GPU's."""
+    program = """
+        import types
+        import cuda.tile as ct
+        from cuda.tile.tune import _tune, exhaustive_search
+
+        @ct.kernel
+        def scale(x, factor, TILE: ct.Constant[int]):
+            pass
+
+        class Tensor:
+            shape, dtype = (8, 4), "float16"
+            def stride(self):
+                return (4, 1)
+
+        def measured(stream, grid, kernel, args, *rest):
+            if args[2] == 256:
+                raise MemoryError("too much")
+            return float(args[2])
+
+        _tune._benchmark = measured
+        space = [types.SimpleNamespace(tile=tile) for tile in (64, 32, 256, 128)]
+        best = exhaustive_search(
+            space, 0, lambda c: (1,), scale, args_fn=lambda c: (Tensor(), 2.0, c.tile), quiet=True
+        ).best
+        print(best.config.tile, best.mean_us)
+    """
+    file = workspace.write("program.py", program)
+    site = site_of("cuda.tile")
+    assert site is not None
+    result = workspace.run(str(file), env=workspace.environment(site))
+    assert (result.stdout, workspace.record("fault")) == ("32 32.0\n", []), result.stderr
+    [search] = workspace.record("search")
+    measured = {one["config"]["tile"]: one["mean_us"] for one in search["candidates"]}
+    assert (measured, search["failures"]) == ({64: 64.0, 32: 32.0, 128: 128.0}, 1)
+    assert all(one["error_us"] == 0 for one in search["candidates"])
+    assert [arg["name"] for arg in search["args"]] == ["x", "factor", "TILE"]
+    assert search["args"][2] == {"name": "TILE", "constant": 64}
