@@ -141,6 +141,14 @@ fn what_no_recorded_search_found_good_is_dropped() {
     assert_eq!(shrinks(&project), [""; 0]);
     record(&project, &tests, &[]);
 
+    // Another file may search over the space, for which nothing was recorded.
+    let other = project.write(
+        "pkg/other.py",
+        "import cuda.tile as ct\nfrom pkg.scale import configs\n",
+    );
+    assert_eq!(shrinks(&project), [""; 0]);
+    std::fs::remove_file(other).expect("removed");
+
     // Other code may want other configurations.
     project.write(FILE, SCALE.replace("* 2)", "* 3)"));
     assert_eq!(shrinks(&project), [""; 0]);

@@ -159,8 +159,8 @@ optimization! {
     /// Where sessions of the experiment loop recorded searches of the kernel as it is now, in the
     /// benchmark on at least two different arguments, configurations that took over 5 % longer than the
     /// best in each of them are dropped, on the architecture that was measured. Those that won once stay,
-    /// so does the first, and what failed or was not measured. (The comments stand for records, in
-    /// microseconds.)
+    /// so does the first, what failed or was not measured, what other architectures run as well, and a
+    /// space that another kernel is searched over. (The comments stand for records, in microseconds.)
     ///
     /// ```python before
     /// # Searched: sm_90 1024, occupancy=1 14.1, occupancy=2 10.0, occupancy=4 10.3, occupancy=8 12.9

@@ -40,6 +40,14 @@ pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
 /// What recorded searches never found good is left out.
 fn fewer(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
     let recorded = searched.at.around.map_or(&[][..], |around| around.searched);
+    if recorded.is_empty() || !searched.is_for_one_kernel() {
+        return;
+    }
+    let name = &searched.def.name.name;
+    let elsewhere = searched.at.named_elsewhere(name);
+    if elsewhere == Some(true) {
+        return;
+    }
     let mut archs: Vec<Arch> = recorded.iter().map(|search| search.arch).collect();
     archs.sort_unstable();
     archs.dedup();
@@ -48,9 +56,12 @@ fn fewer(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
         let Some((variant, title, edits)) = searched.shrunk(arch, &own) else {
             continue;
         };
-        let described = out.push_in_file(variant, title, edits).in_host_code().if_only(
+        let mut described = out.push_in_file(variant, title, edits).in_host_code().if_only(
             "what was searched stands for the shapes and cards that matter: on others, what is dropped may be the best",
         );
+        if elsewhere.is_none() {
+            described = described.if_only(format!("no other file searches over `{name}`"));
+        }
         // Other tiles are summed in another order.
         if multiplies(searched.at.file, &[Candidate::Local(searched.at.number)]) {
             described.other_results();
@@ -108,7 +119,9 @@ struct Searched<'c, 'a> {
     item: &'a Item,
     def: &'a FunctionDef,
     kind: SpaceKind,
-    /// Its number among the file's.
+    /// Its number among the file's spaces.
+    space: usize,
+    /// The number of its item.
     number: u32,
     /// `torch` as the file calls it.
     torch: Option<SmolStr>,
@@ -126,10 +139,10 @@ impl<'c, 'a> Searched<'c, 'a> {
         let searches = (file.model.searches.iter()).filter(|s| s.candidates.contains(&own));
         let mut spaces: Vec<&SpaceRef> = searches.flat_map(|s| &s.spaces).collect();
         spaces.dedup();
-        let [SpaceRef::Local(number)] = spaces.as_slice() else {
+        let [SpaceRef::Local(own_space)] = spaces.as_slice() else {
             return None;
         };
-        let space = file.model.spaces.get(*number)?;
+        let space = file.model.spaces.get(*own_space)?;
         if space.stale || space.kind == SpaceKind::List {
             return None;
         }
@@ -146,6 +159,7 @@ impl<'c, 'a> Searched<'c, 'a> {
             item: def.item,
             def: def.node,
             kind: space.kind,
+            space: *own_space,
             number: number as u32,
             torch,
             given: Vec::new(),
@@ -155,6 +169,14 @@ impl<'c, 'a> Searched<'c, 'a> {
             searched.given.push((kind, space));
         }
         Some(searched)
+    }
+
+    /// Whether no other kernel of the file is searched over it: for that one nothing was recorded here.
+    fn is_for_one_kernel(&self) -> bool {
+        let own = Candidate::Local(self.at.number);
+        let searches = self.at.file.model.searches.iter();
+        let over = searches.filter(|s| s.spaces.contains(&SpaceRef::Local(self.space)));
+        over.flat_map(|s| &s.candidates).all(|one| *one == own)
     }
 
     /// Where the evaluator finds the space. The name stays where it is when the body changes.

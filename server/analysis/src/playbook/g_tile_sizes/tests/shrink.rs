@@ -55,7 +55,7 @@ fn becomes(before: &str, wanted: &str) {
         "Search on sm_90 without t=3 and t=4, 2 of 5 configurations in `configs`: at least 6 % slower than the best in 2 recorded searches on 2 different arguments"
     );
     assert!(!action.shows_in_code() && action.numerics == Numerics::Same);
-    assert_eq!(action.premises.len(), 1, "{:?}", action.premises);
+    assert_eq!(action.premises.len(), 2, "{:?}", action.premises);
 }
 
 #[test]
@@ -223,6 +223,23 @@ fn only_what_is_written_out_and_not_shared() {
         .replace("import torch\n", "from torch import cuda\n")
         .replace("torch.cuda.get", "cuda.get");
     assert_eq!(variants(&OPTIMIZATION, &device), ["shrink=sm_90"]);
+}
+
+#[test]
+fn what_another_kernel_searches_stays() {
+    let recorded = twice("t=1 10, t=2 20, t=3 30");
+    let recorded: Vec<&str> = recorded.iter().map(String::as_str).collect();
+    let text = code(SPACE, &recorded);
+    assert_eq!(variants(&OPTIMIZATION, &text), ["shrink=sm_90"]);
+    let again = text.replace(
+        "\n\n@ct.kernel\ndef k(",
+        "\n\n@ct.kernel\ndef other(x):\n    pass\n\n@ct.kernel\ndef k(",
+    );
+    assert_eq!(variants(&OPTIMIZATION, &again), ["shrink=sm_90"]);
+    let again = format!(
+        "{again}\ndef more(s, f):\n    exhaustive_search(list(configs()), s, f, other, f)\n"
+    );
+    assert_eq!(variants(&OPTIMIZATION, &again), [""; 0]);
 }
 
 #[test]
