@@ -19,7 +19,6 @@ use crate::eval::{Config, Env, EnvItem, Evaluator, Known, ModuleId, Place, Space
 use crate::model::{Candidate, SpaceKind, SpaceRef};
 use crate::playbook::c_autotune::space::Alike;
 use crate::playbook::c_autotune::tiles::{Dim, dim};
-use crate::playbook::evidence::Search;
 use crate::playbook::{Actions, KernelContext};
 use crate::rewrite::Edits;
 use crate::rules::{is_occupancy, is_tile, multiplies};
@@ -31,41 +30,9 @@ pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let Some(searched) = Searched::of(at) else {
         return;
     };
-    fewer(&searched, out);
+    shrink::offer(&searched, out);
     if multiplies(at.file, &[Candidate::Local(at.number)]) {
         others(&searched, out);
-    }
-}
-
-/// What recorded searches never found good is left out.
-fn fewer(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
-    let recorded = searched.at.around.map_or(&[][..], |around| around.searched);
-    if recorded.is_empty() || !searched.is_for_one_kernel() {
-        return;
-    }
-    let name = &searched.def.name.name;
-    let elsewhere = searched.at.named_elsewhere(name);
-    if elsewhere == Some(true) {
-        return;
-    }
-    let mut archs: Vec<Arch> = recorded.iter().map(|search| search.arch).collect();
-    archs.sort_unstable();
-    archs.dedup();
-    for arch in archs {
-        let own: Vec<&Search> = recorded.iter().filter(|s| s.arch == arch).collect();
-        let Some((variant, title, edits)) = searched.shrunk(arch, &own) else {
-            continue;
-        };
-        let mut described = out.push_in_file(variant, title, edits).in_host_code().if_only(
-            "what was searched stands for the shapes and cards that matter: on others, what is dropped may be the best",
-        );
-        if elsewhere.is_none() {
-            described = described.if_only(format!("no other file searches over `{name}`"));
-        }
-        // Other tiles are summed in another order.
-        if multiplies(searched.at.file, &[Candidate::Local(searched.at.number)]) {
-            described.other_results();
-        }
     }
 }
 
@@ -169,14 +136,6 @@ impl<'c, 'a> Searched<'c, 'a> {
             searched.given.push((kind, space));
         }
         Some(searched)
-    }
-
-    /// Whether no other kernel of the file is searched over it: for that one nothing was recorded here.
-    fn is_for_one_kernel(&self) -> bool {
-        let own = Candidate::Local(self.at.number);
-        let searches = self.at.file.model.searches.iter();
-        let over = searches.filter(|s| s.spaces.contains(&SpaceRef::Local(self.space)));
-        over.flat_map(|s| &s.candidates).all(|one| *one == own)
     }
 
     /// Where the evaluator finds the space. The name stays where it is when the body changes.

@@ -11,16 +11,59 @@ use super::written::{Piece, pieces, without};
 use super::{Change, Searched, space_of};
 use crate::arch::Arch;
 use crate::eval::{Config, Known, Space};
+use crate::model::{Candidate, SpaceRef};
+use crate::playbook::Actions;
 use crate::playbook::c_autotune::space::Alike;
 use crate::playbook::evidence::{Search, arguments, never_good};
 use crate::rewrite;
+use crate::rules::multiplies;
 
 /// So many configurations are named in a title.
 const FEW: usize = 2;
 
+/// What recorded searches never found good is left out, on each architecture that was searched on.
+pub(super) fn offer(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
+    let recorded = searched.at.around.map_or(&[][..], |around| around.searched);
+    if recorded.is_empty() || !searched.is_for_one_kernel() {
+        return;
+    }
+    let name = &searched.def.name.name;
+    let elsewhere = searched.at.named_elsewhere(name);
+    if elsewhere == Some(true) {
+        return;
+    }
+    let mut archs: Vec<Arch> = recorded.iter().map(|search| search.arch).collect();
+    archs.sort_unstable();
+    archs.dedup();
+    for arch in archs {
+        let own: Vec<&Search> = recorded.iter().filter(|s| s.arch == arch).collect();
+        let Some((variant, title, edits)) = searched.shrunk(arch, &own) else {
+            continue;
+        };
+        let mut described = out.push_in_file(variant, title, edits).in_host_code().if_only(
+            "what was searched stands for the shapes and cards that matter: on others, what is dropped may be the best",
+        );
+        if elsewhere.is_none() {
+            described = described.if_only(format!("no other file searches over `{name}`"));
+        }
+        // Other tiles are summed in another order.
+        if multiplies(searched.at.file, &[Candidate::Local(searched.at.number)]) {
+            described.other_results();
+        }
+    }
+}
+
 impl<'a> Searched<'_, 'a> {
+    /// Whether no other kernel of the file is searched over it: for that one nothing was recorded here.
+    fn is_for_one_kernel(&self) -> bool {
+        let own = Candidate::Local(self.at.number);
+        let searches = self.at.file.model.searches.iter();
+        let over = searches.filter(|s| s.spaces.contains(&SpaceRef::Local(self.space)));
+        over.flat_map(|s| &s.candidates).all(|one| *one == own)
+    }
+
     /// The space of an architecture without what was never good on it.
-    pub(super) fn shrunk(&self, arch: Arch, searches: &[&Search]) -> Option<Change<'a>> {
+    fn shrunk(&self, arch: Arch, searches: &[&Search]) -> Option<Change<'a>> {
         let here = self.evaluated(arch)?;
         // What other cards run as well stays. Those that want the same tiles share a branch.
         let others: Vec<(Arch, Space)> = (Arch::EVALUATED.into_iter())
