@@ -128,11 +128,11 @@ fn what_no_recorded_search_found_good_is_dropped() {
         ],
     );
     let base = format!("{runs}/benchmark-base.jsonl");
-    record(&project, &base, &[small.clone(), small.clone()]);
+    record(&project, &base, &[small.clone(), small]);
     assert_eq!(shrinks(&project), [""; 0], "of one shape only");
     // In the other process of the same code, which compared the baseline with itself.
     let candidate = format!("{runs}/benchmark-candidate.jsonl");
-    record(&project, &candidate, &[large.clone()]);
+    record(&project, &candidate, std::slice::from_ref(&large));
     let title = "Search on sm_90 without block=2048 occupancy=4, 1 of 4 configurations in `configs`: at least 15 % slower than the best in 3 recorded searches on 2 different arguments";
     assert_eq!(shrinks(&project), [title]);
     // Tests speak for a configuration, not against one.
