@@ -22,7 +22,7 @@ use crate::dirs;
 /// Show what tileperf finds in sample kernels of its own, and what the compiler makes of them.
 ///
 /// No GPU is needed. Kernels are compiled if the Python found has cuda-tile with its compiler. Where
-/// there is a GPU, and pytest, one change is measured, which takes about a minute.
+/// there is a GPU, and pytest, one change is measured, which takes two minutes.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Write the samples into FOLDER and leave them there, to be opened in an editor.
