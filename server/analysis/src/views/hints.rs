@@ -40,6 +40,16 @@ pub fn configurations(counts: &[(Arch, Count)]) -> String {
             if fits(&format!(" {all}")) {
                 return all;
             }
+            let least = counts.iter().min_by_key(|(_, count)| count.min);
+            let most = counts.iter().rev().max_by_key(|(_, count)| count.max);
+            if let (Some((a, least)), Some((b, most))) = (least, most)
+                && counts.iter().all(|(_, count)| count.max == Some(count.min))
+            {
+                let ends = format!("{least} ({a}) to {most} ({b}) configurations");
+                if fits(&format!(" {ends}")) {
+                    return ends;
+                }
+            }
             let whole = counts.iter().fold(*first, |all, (_, count)| Count {
                 min: all.min.min(count.min),
                 max: all.max.zip(count.max).map(|(a, b)| a.max(b)),
@@ -89,7 +99,12 @@ mod tests {
         );
         assert_eq!(
             configurations(&counts),
-            "3-1024 configurations, by architecture"
+            "3 (sm_80) to 1024 (sm_90) configurations"
+        );
+        let large = counts.map(|(arch, count)| (arch, exact(1000 * count.min)));
+        assert_eq!(
+            configurations(&large),
+            "3000-1024000 configurations, by architecture"
         );
         let long = "a_kernel_whose_name_says_all_that_there_is_to_say";
         for names in [

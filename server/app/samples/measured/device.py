@@ -9,6 +9,7 @@ class Driver:
     """The first GPU, with a stream."""
 
     def __init__(self):
+        """Open it."""
         self.library = ctypes.CDLL("libcuda.so.1")
         self.call("cuInit", 0)
         device, context = ctypes.c_int(), ctypes.c_void_p()
@@ -51,6 +52,7 @@ class Matrix:
     """Rows of float16 in the memory of the GPU."""
 
     def __init__(self, driver, rows, columns):
+        """Allocate it."""
         self.driver = driver
         self.size = 2 * rows * columns
         address = ctypes.c_uint64()

@@ -6,6 +6,7 @@ import struct
 import cuda.tile as ct
 import pytest
 from device import Driver, Matrix
+
 from matmul import matmul_kernel
 
 TILE_M, TILE_N, TILE_K = 128, 128, 64
@@ -15,6 +16,7 @@ LAUNCHES = 20
 
 @pytest.fixture(scope="module")
 def driver():
+    """Give the GPU of all tests."""
     return Driver()
 
 
@@ -54,6 +56,7 @@ def product(driver, m, n, k):
 
 @pytest.mark.parametrize(("m", "n", "k"), [(256, 256, 256), (200, 136, 72)])
 def test_matmul(driver, m, n, k):
+    """Every element of some rows is as whole numbers give it."""
     c, launch = product(driver, m, n, k)
     launch()
     driver.wait()
@@ -68,6 +71,7 @@ def test_matmul(driver, m, n, k):
 
 @pytest.mark.parametrize("size", [2048, 4096])
 def test_perf_matmul(driver, size, record_property):
+    """The benchmark: the median time of a launch."""
     _, launch = product(driver, size, size, size)
     launch()
     driver.wait()

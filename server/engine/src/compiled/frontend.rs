@@ -104,6 +104,12 @@ fn json(value: &impl serde::Serialize) -> Value {
 /// Why nothing can be said of a kernel; `None` if it was looked at.
 fn not_the_kernels(problem: &Problem) -> Option<String> {
     use ProblemKind as P;
+    // A statement that the kernel needs took all the memory there was, and the time that takes: it would
+    // again for the next signature.
+    let used_up = |failure: &&Problem| failure.kind == P::Memory;
+    if let Some(failure) = problem.failures.iter().find(used_up) {
+        return Some(failure.message.clone());
+    }
     match problem.kind {
         P::Syntax | P::Load | P::Frontend | P::Signature => None,
         P::Time | P::Memory | P::CudaTile | P::Internal | P::Request | P::Refused | P::Other => {
