@@ -21,6 +21,7 @@ pub mod settings;
 mod snapshot;
 mod view;
 mod watch;
+mod words;
 
 pub use compiled::{
     AskGpu, Compared, CompileState, CompiledRow, CompilerVersions, Depth, FileVersion, LocalGpu,

@@ -13,9 +13,10 @@ use tileperf_syntax::ast::StmtKind;
 use tileperf_syntax::{Item, ParsedFile, Span, Text};
 
 use super::compare::Version;
-use super::reach::{has_word, reach};
+use super::reach::reach;
 use super::subject::{KernelKey, Subject, subjects};
 use crate::snapshot::Snapshot;
+use crate::words::has_word;
 use crate::{DocId, Engine};
 
 /// A kernel, ready to be compiled or not.

@@ -8,28 +8,18 @@ use tileperf_syntax::Text;
 
 use crate::DocId;
 use crate::engine::Shared;
+use crate::words::{has_word, module_word};
 
 impl Shared {
     /// Whether a file other than `doc` may mean something of it by `name`: it has the word, and the
     /// module's name, a `from ... import` of that word or an import of everything. Looks at the files
     /// that mention cuTile; nothing while they are still being read.
     pub(super) fn is_named_elsewhere(&self, doc: &DocId, name: &str) -> bool {
-        let module = module_of(doc);
+        let module = module_word(doc);
         let files = self.relevant_files();
         let mut others = files.iter().filter(|file| file.doc != *doc);
         others.any(|file| may_mean(&file.text, name, module.as_deref()))
     }
-}
-
-/// The last part of the name by which a file is imported.
-fn module_of(doc: &DocId) -> Option<String> {
-    let path = doc.path()?;
-    let stem = path.file_stem()?.to_str()?;
-    let stem = match stem {
-        "__init__" => path.parent()?.file_name()?.to_str()?,
-        stem => stem,
-    };
-    Some(stem.to_owned())
 }
 
 /// Whether a text may mean by a word something of another module.
@@ -62,18 +52,6 @@ fn imports(text: &str, name: &str) -> bool {
         }
     }
     false
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    if word.is_empty() || !text.contains(word) {
-        return false;
-    }
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
 }
 
 #[cfg(test)]
