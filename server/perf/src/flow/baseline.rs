@@ -89,14 +89,14 @@ impl Loop<'_> {
             )));
         }
         let began = Instant::now();
-        let (sampled, comparison) = self.compare(running, LOOKS)?;
+        let (sampled, comparison) = self.compare(running, LOOKS, 0)?;
         let each = began.elapsed();
         let mut rounds = vec![sampled];
         while rounds[0].repeated
             && wants_another(&rounds)
             && Instant::now() + each * 2 < running.deadline
         {
-            rounds.push(self.compare(running, LOOKS)?.0);
+            rounds.push(self.compare(running, LOOKS, rounds.len())?.0);
         }
         let run = running.run;
         self.record(Event::Noise {

@@ -92,7 +92,7 @@ impl Loop<'_> {
             )
         });
         self.placed(running, place, why)?;
-        let (_, comparison) = self.compare(running, |_| usize::MAX)?;
+        let (_, comparison) = self.compare(running, |_| usize::MAX, 0)?;
         let run = running.run;
         self.record(Event::Measured {
             run,

@@ -141,7 +141,7 @@ impl Loop<'_> {
                 correctness_of(&tests, &base_passed)
             }
         };
-        let (_, comparison) = self.compare(running, |_| usize::MAX)?;
+        let (_, comparison) = self.compare(running, |_| usize::MAX, 0)?;
         self.record(Event::Measured {
             run: running.run,
             configurations: comparison.measured.clone(),

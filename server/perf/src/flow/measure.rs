@@ -28,11 +28,13 @@ pub(super) struct Comparison {
 }
 
 impl Loop<'_> {
-    /// Measures the two variants of a run against each other. `looks`: at most so many.
+    /// Measures the two variants of a run against each other. `looks`: at most so many. `before`: how
+    /// often it was done in this run; every second time the candidate's process starts first.
     pub(super) fn compare(
         &mut self,
         running: &mut Running,
         looks: Looks,
+        before: usize,
     ) -> Result<(Sampled, Comparison), Error> {
         let probe = self.options.probe;
         let mut watcher = Watch {
@@ -65,7 +67,11 @@ impl Loop<'_> {
             deadline: watcher.running.deadline,
             cancel: &cancel,
         };
-        let sampled = bench.pairs(probe, &mut watcher, looks)?;
+        let first = match before % 2 {
+            0 => Variant::Base,
+            _ => Variant::Candidate,
+        };
+        let sampled = bench.pairs(probe, &mut watcher, looks, first)?;
         let decided = watcher.decided;
         let mut measured = Vec::new();
         for (key, pairs) in &sampled.pairs {

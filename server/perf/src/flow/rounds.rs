@@ -35,7 +35,7 @@ impl Loop<'_> {
         looks: Looks,
         candidate: &mut Candidate,
     ) -> Result<(Comparison, Decision), Error> {
-        let (sampled, mut comparison) = self.compare(running, looks)?;
+        let (sampled, mut comparison) = self.compare(running, looks, 0)?;
         let mut rounds = vec![sampled];
         loop {
             candidate.sets = comparison.sets.clone();
@@ -55,7 +55,7 @@ impl Loop<'_> {
                 return Ok((comparison, decision));
             }
             self.stage(running, Stage::Measuring, Some("again, with new processes"))?;
-            rounds.push(self.compare(running, looks)?.0);
+            rounds.push(self.compare(running, looks, rounds.len())?.0);
             comparison.measured = self.together(&rounds, &comparison.measured);
         }
     }

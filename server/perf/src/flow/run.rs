@@ -125,9 +125,7 @@ impl Loop<'_> {
             for root in &roots {
                 // Python mirrors the absolute path below the prefix.
                 if let Ok(inside) = root.strip_prefix("/") {
-                    let folder = bytecode
-                        .join(crate::run::execute::name(variant))
-                        .join(inside);
+                    let folder = bytecode.join(variant.in_paths()).join(inside);
                     let _ = std::fs::remove_dir_all(folder);
                 }
             }

@@ -84,7 +84,7 @@ pub(super) fn blame(variant: Variant, error: Error) -> Error {
     }
 }
 
-/// The name of a variant in file names.
+/// The name of a variant in messages.
 pub fn name(variant: Variant) -> &'static str {
     match variant {
         Variant::Base => "base",
@@ -119,7 +119,7 @@ impl Bench<'_> {
         &self,
         command: &[String],
         root: &Path,
-        variant: &str,
+        variant: Variant,
         record: &Path,
         control: Option<&Path>,
     ) -> Guarded {
@@ -132,7 +132,7 @@ impl Bench<'_> {
         for (name, value) in &self.plan.environment {
             guarded = guarded.env(name, value);
         }
-        if variant == name(Variant::Candidate) {
+        if variant == Variant::Candidate {
             for (name, value) in self.environment {
                 guarded = guarded.env(name, value);
             }
@@ -140,7 +140,10 @@ impl Bench<'_> {
         guarded = guarded
             .env("PYTHONPATH", self.python_path(root))
             // A same-size edit within a second runs the stale .pyc of the other variant.
-            .env("PYTHONPYCACHEPREFIX", self.bytecode.join(variant))
+            .env(
+                "PYTHONPYCACHEPREFIX",
+                self.bytecode.join(variant.in_paths()),
+            )
             // There, nobody minds it; without, each process compiles every module anew.
             .env_remove("PYTHONDONTWRITEBYTECODE")
             .env("PYTHONUNBUFFERED", "1");

@@ -87,7 +87,9 @@ pub struct Sampled {
 }
 
 impl Bench<'_> {
-    /// Measures the two variants against each other, up to `most` pairs.
+    /// Measures the two variants against each other, up to what `looks` allows. Where both get one
+    /// process, that of `first` is started before the other: with it go the core and the memory that
+    /// were free, so a comparison made again begins with the other side.
     ///
     /// # Errors
     /// As [`Bench::run`]; [`Error::WrongCode`] if other code ran; [`Error::Readings`] for output that
@@ -97,8 +99,9 @@ impl Bench<'_> {
         probe: &dyn Probe,
         watcher: &mut dyn Watcher,
         looks: Looks,
+        first: Variant,
     ) -> Result<Sampled, Error> {
-        let sampled = match self.repeated(probe, watcher, looks)? {
+        let sampled = match self.repeated(probe, watcher, looks, first)? {
             Some(sampled) => sampled,
             None => self.whole_runs(probe, watcher, looks)?,
         };
@@ -111,6 +114,7 @@ impl Bench<'_> {
         probe: &dyn Probe,
         watcher: &mut dyn Watcher,
         looks: Looks,
+        first: Variant,
     ) -> Result<Option<Sampled>, Error> {
         let junit = self.folder.join("none.xml");
         let filled = command::fill(
@@ -123,11 +127,15 @@ impl Bench<'_> {
         if !self.plan.repeat || self.helper.is_none() || !command::is_pytest(&filled) {
             return Ok(None);
         }
-        let Some(base) = self.start(watcher, Variant::Base)? else {
+        let Some(one) = self.start(watcher, first)? else {
             return Ok(None);
         };
-        let Some(candidate) = self.start(watcher, Variant::Candidate)? else {
+        let Some(other) = self.start(watcher, first.other())? else {
             return Ok(None);
+        };
+        let (base, candidate) = match first {
+            Variant::Base => (one, other),
+            Variant::Candidate => (other, one),
         };
         let mut processes = Processes { base, candidate };
         let sets = compare_sets(&processes.base.first, &processes.candidate.first);
@@ -223,19 +231,13 @@ impl Bench<'_> {
     ) -> Result<Option<Process>, Error> {
         let root = watcher.place(variant)?;
         watcher.warming(variant)?;
-        let stem = format!("benchmark-{}", name(variant));
+        let stem = format!("benchmark-{}", variant.in_paths());
         let junit = self.folder.join(format!("{stem}.xml"));
         let record = self.folder.join(format!("{stem}.jsonl"));
         let _ = std::fs::remove_file(&record);
         let filled = command::fill("benchmark", &self.plan.benchmark, self.plan, &root, &junit)?;
         let listener = Listener::open()?;
-        let guarded = self.guarded(
-            &filled,
-            &root,
-            name(variant),
-            &record,
-            Some(listener.path()),
-        );
+        let guarded = self.guarded(&filled, &root, variant, &record, Some(listener.path()));
         let running = guarded.spawn()?;
         let mut process = Process {
             variant,
@@ -431,13 +433,13 @@ impl Bench<'_> {
         const WHAT: &str = "benchmark";
         let root = watcher.place(variant)?;
         watcher.warming(variant)?;
-        let stem = format!("{WHAT}-{}", name(variant));
+        let stem = format!("{WHAT}-{}", variant.in_paths());
         let junit = self.folder.join(format!("{stem}.xml"));
         let record = self.folder.join(format!("{stem}.jsonl"));
         let _ = std::fs::remove_file(&record);
         let _ = std::fs::remove_file(&junit);
         let filled = command::fill(WHAT, &self.plan.benchmark, self.plan, &root, &junit)?;
-        let guarded = self.guarded(&filled, &root, name(variant), &record, None);
+        let guarded = self.guarded(&filled, &root, variant, &record, None);
         let before = probe.clock_mhz();
         let ended = self.run(WHAT, guarded, &self.folder.join(format!("{stem}.log")))?;
         let clock = match (before, probe.clock_mhz()) {

@@ -8,7 +8,7 @@ use crate::event::{Failure, Tests};
 use crate::readings::{Outcome, junit};
 use crate::stats::Variant;
 
-use super::execute::{Bench, blame, name};
+use super::execute::{Bench, blame};
 use super::record;
 
 impl Bench<'_> {
@@ -25,14 +25,14 @@ impl Bench<'_> {
     fn tests_of(&self, root: &Path, variant: Variant, search_off: bool) -> Result<Tests, Error> {
         const WHAT: &str = "correctness";
         let off = if search_off { "-search-off" } else { "" };
-        let stem = format!("{WHAT}{off}-{}", name(variant));
+        let stem = format!("{WHAT}{off}-{}", variant.in_paths());
         let junit = self.folder.join(format!("{stem}.xml"));
         let record = self.folder.join(format!("{stem}.jsonl"));
         for old in [&junit, &record] {
             let _ = std::fs::remove_file(old);
         }
         let filled = command::fill(WHAT, &self.plan.correctness, self.plan, root, &junit)?;
-        let mut guarded = self.guarded(&filled, root, name(variant), &record, None);
+        let mut guarded = self.guarded(&filled, root, variant, &record, None);
         if let (true, Some((switch, value))) = (search_off, &self.plan.search_switch) {
             guarded = guarded.env(switch, value);
         }

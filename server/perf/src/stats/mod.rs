@@ -64,6 +64,27 @@ pub enum Variant {
     Candidate,
 }
 
+impl Variant {
+    /// The side that this one is compared with.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Variant::Base => Variant::Candidate,
+            Variant::Candidate => Variant::Base,
+        }
+    }
+
+    /// The name in paths of a run. Both are equally long: paths are in a process's environment, and
+    /// how long that is moves its stack, which alone can make one of two equal programs the faster
+    /// (Mytkowicz et al., Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009).
+    pub fn in_paths(self) -> &'static str {
+        match self {
+            Variant::Base => "base",
+            Variant::Candidate => "cand",
+        }
+    }
+}
+
 /// The order in which to take the samples of `pairs` pairs: A B B A A B B A, so that a steady drift
 /// favours each side equally often.
 pub fn order(pairs: usize) -> impl Iterator<Item = Variant> {
