@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tileperf_tests::project::Project;
 
-use super::command::{compile, rows};
+use super::command::{compile, rows, tileperf};
 use super::python;
 
 /// A search over tiles and over hints of which one does nothing on sm_90 for this kernel.
@@ -129,4 +129,49 @@ fn only_so_many_are_compiled() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("no search tunes"), "{said}");
+}
+
+/// What compiling the space showed to be of no use may be left out of it, as long as the code is what was
+/// compiled.
+#[test]
+fn what_is_of_no_use_is_left_out() {
+    if python().is_none() {
+        return;
+    }
+    let project = Project::empty();
+    let tuned = TUNED.replace("for occupancy in (1, 2)", "for occupancy in (1,)");
+    assert_ne!(tuned, TUNED);
+    project.write("tuned.py", &tuned);
+    let offered = || {
+        let output = tileperf(&project, &["actions", "tuned.py", "--format", "json"]);
+        let rows = rows(&output).into_iter();
+        let own = rows.filter(|row| row["variant"] == "compiled");
+        own.map(|row| row["title"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(offered(), [""; 0]);
+    let on = |archs: &str| {
+        let output = compile(
+            &project,
+            &["tuned.py", "--trust", "--space", "--arch", archs],
+        );
+        assert!(output.status.success(), "{output:?}");
+    };
+    on("sm_80,sm_90");
+    // The others may want it.
+    assert_eq!(offered(), [""; 0]);
+    on("sm_100,sm_120");
+    let title = "Search on sm_80, sm_90, sm_100, sm_120 without tile=48, 1 of 3 configurations in `configs`: do not compile";
+    assert_eq!(offered(), [title]);
+    project.write("tuned.py", tuned.replace("tile * 2", "tile * 3"));
+    assert_eq!(offered(), [""; 0]);
+    project.write("tuned.py", &tuned);
+    let done = tileperf(
+        &project,
+        &["apply", "G", "tuned.py:double", "--variant", "compiled"],
+    );
+    assert!(done.status.success(), "{done:?}");
+    let now = std::fs::read_to_string(project.folder().join("tuned.py")).unwrap();
+    assert_eq!(now, tuned.replace("(32, 64, 48)", "(32, 64)"));
+    assert_eq!(offered(), [""; 0]);
 }

@@ -333,3 +333,61 @@ fn a_mixed_result_becomes_a_gate() {
     }
     assert!(!listed().contains("  O "), "{}", listed());
 }
+
+/// What the kernel costs by the hint at its decorator.
+const HINTED: &str = "\
+import random
+
+from gym.ops.cutile import scale as kernel
+
+factor = 0.5 if 'occupancy=8' in open(kernel.__file__).read() else 1
+print('scale-performance-GBps:')
+print('        N    CuTile')
+for row, (size, passes) in enumerate({16: kernel.SMALL, 128: kernel.LARGE}.items()):
+    print(f'{row}  {float(size):8.1f}  {1 / (passes * factor * random.gauss(1, 0.0003)):12.6f}')
+";
+
+/// A hint that one card liked is offered for that card's architecture alone. This machine has none, so
+/// the journal is given one.
+#[test]
+fn a_hint_that_one_card_liked() {
+    let Some(gym) = Gym::without_git(Harness::Model, "") else {
+        return;
+    };
+    gym.write("bench/bench_scale.py", HINTED);
+    let kernel = gym
+        .kernel()
+        .replace("@ct.kernel\n", "@ct.kernel(occupancy=2)\n");
+    assert!(kernel.contains("(occupancy=2)"), "{kernel}");
+    gym.write(KERNEL, kernel.clone());
+    gym.git(&["init", "--quiet"]);
+    gym.commit("Begin");
+    begin(&gym);
+    gym.edit(&[("occupancy=2", "occupancy=8")]);
+    gym.perf_ok(&["iterate"]);
+    assert_eq!(gym.last_row(), "1 PASS keep");
+    let listed = || gym.run_ok(&["actions", KERNEL]).stdout;
+    assert!(!listed().contains("  O "), "without a card: {}", listed());
+    on_a_card(&gym, "sm_90");
+    // Where only this architecture counts, there is nothing to tell apart.
+    gym.write("tileperf.toml", "archs = [\"sm_90\"]\n");
+    assert!(!listed().contains("  O "), "{}", listed());
+    gym.write("tileperf.toml", "");
+    assert!(listed().contains("  O occupancy=8,sm_90"), "{}", listed());
+    gym.run_ok(&["apply", "O", &format!("{KERNEL}:scale_kernel")]);
+    let wanted = kernel.replace("occupancy=2", "occupancy=ct.ByTarget(sm_90=8, default=2)");
+    assert_eq!(gym.kernel(), wanted);
+    assert!(!listed().contains("  O "), "{}", listed());
+}
+
+/// Has the runs of the journal made on a card of an architecture.
+fn on_a_card(gym: &Gym, arch: &str) {
+    let lines = gym.journal().into_iter().map(|mut event| {
+        if let Some(device) = event.get_mut("device") {
+            device["arch"] = arch.into();
+        }
+        format!("{event}\n")
+    });
+    let session = gym.sessions().pop().expect("a session");
+    std::fs::write(session.join("journal.jsonl"), lines.collect::<String>()).expect("written");
+}

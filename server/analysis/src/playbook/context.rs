@@ -4,7 +4,8 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
-use super::evidence::Search;
+use super::Remade;
+use super::evidence::{Compiled, Search};
 use crate::body::{ApiCall, Device, values};
 use crate::classify::Class;
 use crate::model::{Candidate, FileModel, Kernel, Launch};
@@ -22,6 +23,10 @@ pub struct Surroundings<'w> {
     pub mixed: &'w [Mixed],
     /// Searches of it as it is now that were recorded.
     pub searched: &'w [Search],
+    /// What compiling its spaces showed.
+    pub compiled: &'w [Compiled],
+    /// Changes of one of its hints that were measured, the newest first.
+    pub remade: &'w [Remade],
 }
 
 /// A change of the playbook that was tried: faster here, slower there.

@@ -1,5 +1,5 @@
-//! Searches that were recorded while a kernel was tested and benchmarked: what may be dropped from a
-//! space is told by them alone.
+//! What is known of a space's configurations: searches that were recorded while a kernel was tested and
+//! benchmarked, and what compiling them showed. What may be dropped from a space is told by these alone.
 
 use smol_str::SmolStr;
 
@@ -36,6 +36,34 @@ pub struct Timed {
     pub error_us: f64,
 }
 
+/// A space that was compiled as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compiled {
+    /// For which architecture.
+    pub arch: Arch,
+    /// For which arguments, as they are shown.
+    pub signature: String,
+    /// The configurations' fields, and what became of each.
+    pub configs: Vec<(Vec<(SmolStr, Known)>, Code)>,
+}
+
+/// What a configuration became.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Code {
+    /// Machine code: equal texts are equal code.
+    Machine(String),
+    /// Nothing: the compiler refuses it.
+    Refused,
+}
+
+impl Compiled {
+    /// What a configuration became; nothing if it was not compiled.
+    pub(super) fn code(&self, config: &Config) -> Option<&Code> {
+        let own = self.configs.iter().find(|(fields, _)| is(fields, config));
+        own.map(|(_, code)| code)
+    }
+}
+
 impl Search {
     /// What the best configuration took, in microseconds.
     fn best(&self) -> Option<f64> {
@@ -53,12 +81,17 @@ impl Search {
 
 impl Timed {
     fn is(&self, config: &Config) -> bool {
-        let has = |(name, value): &(SmolStr, Known)| {
-            let own = self.fields.iter().find(|(own, _)| own == name);
-            own.is_some_and(|(_, own)| own == value)
-        };
-        self.fields.len() == config.fields.len() && config.fields.iter().all(has)
+        is(&self.fields, config)
     }
+}
+
+/// Whether these are a configuration's fields, in any order.
+fn is(fields: &[(SmolStr, Known)], config: &Config) -> bool {
+    let has = |(name, value): &(SmolStr, Known)| {
+        let own = fields.iter().find(|(own, _)| own == name);
+        own.is_some_and(|(_, own)| own == value)
+    };
+    fields.len() == config.fields.len() && config.fields.iter().all(has)
 }
 
 /// How many times what the best took a configuration took at least, in every search that measured it.

@@ -15,6 +15,7 @@ mod offer;
 mod optimization;
 mod order;
 mod present;
+mod remade;
 mod site;
 #[cfg(test)]
 mod testing;
@@ -24,11 +25,12 @@ mod tests;
 pub use action::{Action, Actions, Effect};
 pub(crate) use context::own_uses;
 pub use context::{KernelContext, Mixed, Surroundings};
-pub use evidence::{Search, Timed};
+pub use evidence::{Code, Compiled, Search, Timed};
 pub use markdown::markdown;
 pub use offer::actions;
 pub use optimization::{Gain, Numerics, Optimization, Principle};
 pub use present::{Proof, present};
+pub use remade::Remade;
 
 /// Declares the modules of the optimizations and lists them.
 macro_rules! optimizations {

@@ -4,7 +4,10 @@ use tileperf_syntax::FileParser;
 
 use smol_str::SmolStr;
 
-use super::{Action, Mixed, Optimization, Search, Surroundings, Timed, own_uses};
+use super::remade::code_without;
+use super::{
+    Action, Code, Compiled, Mixed, Optimization, Remade, Search, Surroundings, Timed, own_uses,
+};
 use crate::eval::Known;
 use crate::model::{FileModel, ModelCache};
 use crate::rewrite;
@@ -20,8 +23,12 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
     let checked = check(&parsed, text, &model, target, &mut RuleCache::default());
     let mixed: Vec<Mixed> = text.lines().filter_map(tried).collect();
     let searched: Vec<Search> = text.lines().filter_map(recorded).collect();
+    let compiled: Vec<Compiled> = text.lines().filter_map(compiled).collect();
+    let remade: Vec<Remade> = (text.lines().enumerate())
+        .filter_map(|(number, line)| measured(line, text, &format!("run {number}")))
+        .collect();
     let all = (0..model.kernels.len()).flat_map(|number| {
-        if mixed.is_empty() && searched.is_empty() {
+        if mixed.is_empty() && searched.is_empty() && remade.is_empty() && compiled.is_empty() {
             return checked.actions(&parsed, text, &model, number);
         }
         let uses = own_uses(&model, number);
@@ -30,6 +37,8 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
             named: None,
             mixed: &mixed,
             searched: &searched,
+            compiled: &compiled,
+            remade: &remade,
         };
         checked.actions_within(&parsed, text, &model, number, Some(around))
     });
@@ -54,6 +63,55 @@ fn tried(line: &str) -> Option<Mixed> {
         faster,
         slower,
         run: "run 3".to_owned(),
+    })
+}
+
+/// What a comment says of a hint, of the first kernel as it stands:
+/// `# Measured: sm_90 occupancy=2 occupancy=8 faster`; a hint that was not there has no value.
+fn measured(line: &str, text: &str, run: &str) -> Option<Remade> {
+    let words: Vec<&str> = line.strip_prefix("# Measured: ")?.split(' ').collect();
+    let [arch, before, after, outcome] = words.as_slice() else {
+        return None;
+    };
+    let value = |hint: &str| hint.split_once('=').map(|(_, value)| value.to_owned());
+    let parsed = FileParser::default().parse(text);
+    let model = FileModel::build(&parsed, text, "", &mut ModelCache::default());
+    let name = after.split('=').next()?;
+    Some(Remade {
+        arch: arch.parse().unwrap(),
+        name: SmolStr::new(name),
+        before: value(before),
+        after: value(after),
+        code: code_without(model.kernels.first()?, text, name),
+        is_faster: *outcome == "faster",
+        run: run.to_owned(),
+    })
+}
+
+/// What a comment says of a compiled space: `# Compiled: sm_90 f16, tm=64 occupancy=2 abc, tm=128
+/// occupancy=2 refused`.
+fn compiled(line: &str) -> Option<Compiled> {
+    let mut parts = line.strip_prefix("# Compiled: ")?.split(", ");
+    let (arch, signature) = parts.next()?.split_once(' ')?;
+    let configs = parts.map(|part| {
+        let (fields, code) = part.rsplit_once(' ').unwrap();
+        let fields = fields.split(' ').map(|field| {
+            let (name, value) = field.split_once('=').unwrap();
+            (
+                SmolStr::new(name),
+                value.parse().map_or(Known::None, Known::Int),
+            )
+        });
+        let code = match code {
+            "refused" => Code::Refused,
+            code => Code::Machine(code.to_owned()),
+        };
+        (fields.collect(), code)
+    });
+    Some(Compiled {
+        arch: arch.parse().unwrap(),
+        signature: signature.to_owned(),
+        configs: configs.collect(),
     })
 }
 
@@ -110,6 +168,8 @@ pub(crate) fn among(
         named: names.is_some().then_some(&named),
         mixed: &[],
         searched: &[],
+        compiled: &[],
+        remade: &[],
     };
     let mut actions = checked.actions_within(&parsed, &text, &model, 0, Some(around));
     actions.retain(|a| a.optimization == optimization);

@@ -45,7 +45,7 @@ pub(crate) use tp303_hardcoded_sm_count::ASK as SM_COUNT;
 pub(crate) use tp404_mma_fp32_no_tf32::float32_operands;
 pub(crate) use tp408_no_swizzle::in_plain_order;
 pub(crate) use tuned::{is_occupancy, is_tile, listed, multiplies};
-pub(crate) use tuning::search_call::is_test;
+pub(crate) use tuning::search_call::{Given, SearchCall, is_test};
 
 /// Declares the modules of the rules and lists them.
 macro_rules! rules {

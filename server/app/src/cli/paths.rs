@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tileperf_engine::{DocId, Engine};
 
 use super::workspace::{self, SettingsArgs};
+use crate::dirs;
 
 /// A path as the user wrote it and where it leads.
 pub(super) struct Given {
@@ -76,6 +77,11 @@ pub(super) fn with_facts(paths: &[PathBuf], settings: &SettingsArgs) -> anyhow::
     let files = find(&given, settings, &Engine::files_with_facts);
     for unread in &files.unread {
         tracing::error!("{unread}");
+    }
+    // What was compiled earlier is known without a compiler; without a folder for it nothing is.
+    if let Ok(cache) = dirs::cache() {
+        let engines = files.engines.iter();
+        engines.for_each(|engine| engine.keep_compiled_in(cache.clone()));
     }
     Ok(files)
 }

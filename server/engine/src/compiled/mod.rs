@@ -25,6 +25,7 @@ mod recorded;
 mod service;
 mod shown;
 mod space;
+mod spaces;
 mod subject;
 mod toolchain;
 mod trials;

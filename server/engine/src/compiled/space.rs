@@ -113,7 +113,7 @@ impl Engine {
                         }
                     };
                     let configs = &space.all[..space.all.len().min(most)];
-                    out.begin(&SpaceBegun {
+                    let begun = SpaceBegun {
                         kernel: name.clone(),
                         line,
                         arch: *arch,
@@ -121,7 +121,8 @@ impl Engine {
                         left_out: space.all.len() - configs.len(),
                         unknown: space.unknown,
                         complete: space.complete,
-                    });
+                    };
+                    out.begin(&begun);
                     let work = Work {
                         toolchain: &toolchain,
                         subject: &subject,
@@ -129,7 +130,13 @@ impl Engine {
                         arch: *arch,
                         cancel,
                     };
-                    work.run(&mut |row| out.row(row));
+                    let mut rows = Vec::new();
+                    work.run(&mut |row| {
+                        rows.push(row.clone());
+                        out.row(row);
+                    });
+                    rows.sort_by_key(|row| row.number);
+                    self.shared.keep_space(&subject, &begun, &rows);
                     out.end();
                     if cancel.is_cancelled() {
                         return Ok(());

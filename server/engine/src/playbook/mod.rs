@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Mixed, Proof, Search, Surroundings, present};
+use tileperf_analysis::playbook::{Action, Mixed, Proof, Surroundings, present};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
 use tileperf_perf::flow;
@@ -131,14 +131,25 @@ impl Shared {
         let uses = self.kernel_uses(doc, number);
         let named = |name: &str| self.is_named_elsewhere(doc, name);
         let mixed = self.mixed(doc, view, number);
-        let searched = match uses.searches {
-            0 => Vec::new(),
-            _ => self.searched(doc, view, number).unwrap_or_default(),
-        };
+        let (mut searched, mut compiled, mut remade) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(kernel) = view.model.kernels.get(number).map(|k| &k.qualified) {
+            let is_searched = uses.searches > 0;
+            if is_searched {
+                compiled = self.compiled_spaces(doc, kernel);
+            }
+            if let Some((root, file)) = self.sessions_of(doc, kernel) {
+                remade = self.remade(&root, &file, kernel);
+                if is_searched {
+                    searched = self.searches(&root, &file, kernel);
+                }
+            }
+        }
         let around = Surroundings {
             uses: &uses,
             mixed: &mixed,
             searched: &searched,
+            compiled: &compiled,
+            remade: &remade,
             named: (self.has_read_all()).then_some(&named as &dyn Fn(&str) -> bool),
         };
         let (parsed, text, model) = (&view.parsed, view.text.as_str(), &view.model);
@@ -160,18 +171,13 @@ impl Shared {
         mixed_on_disk(&root, &inside, &kernel.qualified)
     }
 
-    /// What searches of its sessions measured.
-    fn searched(&self, doc: &DocId, view: &View, number: usize) -> Option<Vec<Search>> {
-        let kernel = view.model.kernels.get(number)?;
-        let (root, inside) = match self.runs.of(doc, &kernel.qualified) {
-            Some(note) => {
-                let path = doc.path()?;
-                let inside = path.strip_prefix(&note.root).ok()?.to_owned();
-                (note.root.clone(), inside)
-            }
-            None => self.project_of(doc)?,
+    /// Where the sessions of a kernel lie: the root, and its file there.
+    fn sessions_of(&self, doc: &DocId, kernel: &str) -> Option<(PathBuf, PathBuf)> {
+        let Some(note) = self.runs.of(doc, kernel) else {
+            return self.project_of(doc);
         };
-        Some(self.searches(&root, &inside, &kernel.qualified))
+        let inside = doc.path()?.strip_prefix(&note.root).ok()?.to_owned();
+        Some((note.root.clone(), inside))
     }
 
     /// Where a command looks for sessions of a file: the root, and the file there.

@@ -10,7 +10,8 @@
 //! - `journal`: one journal, of which only what is new is read
 //! - `fold`, `words`: from a session to a note
 //! - `mixed`: what a session found faster here and slower there
-//! - `searches`: what searches of its processes measured
+//! - `recorded`: what sessions left that the playbook builds on: `searches` of their processes, `remade`
+//!   hints
 //! - `stale`: whether the present text is what was measured
 //! - `failures`: failing tests, as long as they are where they were
 
@@ -20,6 +21,8 @@ mod follow;
 mod journal;
 mod mixed;
 mod note;
+mod recorded;
+mod remade;
 mod searches;
 mod stale;
 mod words;
@@ -37,7 +40,7 @@ pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNo
 pub(crate) use mixed::on_disk as mixed_on_disk;
 pub(crate) use words::in_words as ended_in_words;
 
-use tileperf_analysis::playbook::Search;
+use tileperf_analysis::playbook::{Remade, Search};
 use tileperf_perf::event::Stage;
 
 use crate::engine::{Shared, spawn};
@@ -52,7 +55,7 @@ pub(crate) struct Runs {
     eager: AtomicBool,
     /// A document was opened, perhaps of a project that was not known.
     opened: AtomicBool,
-    searches: searches::Searches,
+    recorded: recorded::Recorded,
     wake: Sender<()>,
     woken: Receiver<()>,
 }
@@ -66,7 +69,7 @@ impl Default for Runs {
             watched: RwLock::default(),
             eager: AtomicBool::new(false),
             opened: AtomicBool::new(false),
-            searches: searches::Searches::default(),
+            recorded: recorded::Recorded::default(),
             wake,
             woken,
         }
@@ -112,6 +115,11 @@ impl Runs {
         Arc::clone(&self.notes.read())
     }
 
+    fn is_running(&self, root: &Path, file: &Path, kernel: &str) -> bool {
+        let note = self.of(&DocId::file(&root.join(file)), kernel);
+        note.is_some_and(|note| note.running)
+    }
+
     /// What is known of a kernel.
     pub(crate) fn of(&self, doc: &DocId, kernel: &str) -> Option<Arc<RunNote>> {
         let fits = |note: &&Arc<RunNote>| note.doc == *doc && note.kernel == kernel;
@@ -122,9 +130,14 @@ impl Runs {
 impl Shared {
     /// Searches that sessions below `root` recorded of a kernel of a file there, as it is now.
     pub(crate) fn searches(&self, root: &Path, file: &Path, kernel: &str) -> Vec<Search> {
-        let note = self.runs.of(&DocId::file(&root.join(file)), kernel);
-        let is_running = note.is_some_and(|note| note.running);
-        (self.runs.searches).of(self, (root, file, kernel), is_running)
+        let is_running = self.runs.is_running(root, file, kernel);
+        (self.runs.recorded).searches(self, (root, file, kernel), is_running)
+    }
+
+    /// Changes of one hint of a kernel that sessions below `root` measured, the newest first.
+    pub(crate) fn remade(&self, root: &Path, file: &Path, kernel: &str) -> Vec<Remade> {
+        let is_running = self.runs.is_running(root, file, kernel);
+        (self.runs.recorded).remade((root, file, kernel), is_running)
     }
 }
 

@@ -1,53 +1,24 @@
-//! Searches that sessions recorded of a kernel as it is now. The playbook drops from a space what none
-//! of them found good.
+//! Searches in the records of a session: what none of them found good the playbook drops from a space.
 //!
 //! Other code may want other configurations, so a search counts only if what ran is what the session
-//! keeps, and that is what stands in the files now.
+//! keeps.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::SystemTime;
 
-use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::eval::Known;
 use tileperf_analysis::playbook::{Search, Timed};
+use tileperf_perf::Session;
 use tileperf_perf::event::{RunKind, Stored};
 use tileperf_perf::session::Run;
 use tileperf_perf::stats::Variant;
 use tileperf_perf::store::Store;
-use tileperf_perf::{Session, journal};
-
-use super::stale::{Disk, present};
-use crate::engine::Shared;
 
 /// No record is larger, in bytes.
 const LARGEST: u64 = 16 << 20;
-/// Searches looked at: a benchmark of many shapes makes one for each, twice in a run.
-const MOST: usize = 500;
-
-/// What was read last of each kernel's sessions.
-#[derive(Debug, Default)]
-pub(super) struct Searches(Mutex<HashMap<Of, Read>>);
-
-/// Root, file and qualified name of a kernel.
-type Of = (PathBuf, PathBuf, String);
-/// The journals that were read, and what they and their records say.
-type Read = (Vec<Stamp>, Arc<[OfSession]>);
-/// A journal as it was read.
-type Stamp = (PathBuf, SystemTime, u64);
-
-/// The searches of a session.
-#[derive(Debug)]
-struct OfSession {
-    /// The files that were searched with.
-    base: Vec<Stored>,
-    searches: Vec<Search>,
-}
 
 /// A line of a record, of which only searches are of interest.
 #[derive(Debug, Deserialize)]
@@ -67,60 +38,16 @@ struct One {
     error_us: Option<f64>,
 }
 
-impl Searches {
-    /// Those of a kernel as it is now. A journal or record that cannot be read counts as none. While a
-    /// session runs its journal changes all the time: what was read last is good enough then.
-    pub(super) fn of(
-        &self,
-        shared: &Shared,
-        (root, file, kernel): (&Path, &Path, &str),
-        is_running: bool,
-    ) -> Vec<Search> {
-        let key = (root.to_owned(), file.to_owned(), kernel.to_owned());
-        let names = Store::sessions(root);
-        let stores: Vec<Store> = names.iter().map(|name| Store::new(root, name)).collect();
-        let stamps: Vec<Stamp> = stores.iter().filter_map(stamp).collect();
-        let known = self.0.lock().get(&key).cloned();
-        let sessions = match known.filter(|(of, _)| is_running || *of == stamps) {
-            Some((_, sessions)) => sessions,
-            None => {
-                let read = stores.iter().filter_map(|store| read(store, file, kernel));
-                let read: Arc<[OfSession]> = read.collect();
-                self.0.lock().insert(key, (stamps, Arc::clone(&read)));
-                read
-            }
-        };
-        let mut disk = Disk::default();
-        let mut is_now = |stored: &Stored| {
-            let now = present(shared, &mut disk, &root.join(&stored.path));
-            stored.hash.as_deref() == now.as_deref()
-        };
-        let now = sessions.iter().filter(|s| s.base.iter().all(&mut is_now));
-        let searches = now.flat_map(|session| &session.searches);
-        searches.take(MOST).cloned().collect()
-    }
-}
-
-fn stamp(store: &Store) -> Option<Stamp> {
-    let path = store.journal();
-    let metadata = path.metadata().ok()?;
-    Some((path, metadata.modified().ok()?, metadata.len()))
-}
-
-/// A session's searches, if it is about the kernel and has any.
-fn read(store: &Store, file: &Path, kernel: &str) -> Option<OfSession> {
-    let session = Session::fold(&journal::read(&store.journal()).ok()?)?;
-    if session.plan.kernel != kernel || session.plan.file != file {
-        return None;
-    }
+/// What a session's processes searched of its kernel, the last runs first.
+pub(super) fn of_session(store: &Store, session: &Session) -> Vec<Search> {
+    let (file, kernel) = (&session.plan.file, &session.plan.kernel);
     let mut searches = Vec::new();
     for run in session.runs.iter().rev() {
-        let arch = run.device.arch.as_deref();
-        let Some(arch) = arch.and_then(|arch| arch.parse::<Arch>().ok()) else {
+        let Some(arch) = super::recorded::arch(run) else {
             continue;
         };
         let folder = store.folder().join("runs").join(format!("{:03}", run.run));
-        for variant in variants(&session, run) {
+        for variant in variants(session, run) {
             for what in ["benchmark", "correctness"] {
                 let record = folder.join(format!("{what}-{}.jsonl", variant.in_paths()));
                 let is_benchmark = what == "benchmark";
@@ -130,10 +57,7 @@ fn read(store: &Store, file: &Path, kernel: &str) -> Option<OfSession> {
             }
         }
     }
-    (!searches.is_empty()).then_some(OfSession {
-        base: session.base,
-        searches,
-    })
+    searches
 }
 
 /// Which records of a run are of what the session keeps.

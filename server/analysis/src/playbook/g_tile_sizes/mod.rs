@@ -156,6 +156,71 @@ optimization! {
     /// One that has a branch for it but a single value for a tile, the occupancy or (on sm_100)
     /// `num_ctas` gets another value for each of these, in that branch.
     ///
+    /// Where `tileperf compile --space` compiled all configurations of a space, those that the compiler
+    /// refuses, and those that are the same machine code as an earlier one and differ from it in nothing
+    /// that the grid or the arguments are made with, can be left out (`compiled`): a search compiles and
+    /// times them for nothing. What other architectures get as well goes only if it is of no use on each
+    /// of them, so compile for all that count. In the example a comment says what was compiled:
+    ///
+    /// ```python before
+    /// # Compiled: sm_90 f16, t=64 occupancy=1 a, t=64 occupancy=2 a, t=128 occupancy=2 b
+    /// from types import SimpleNamespace
+    /// import cuda.tile as ct
+    /// import torch
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @ct.kernel
+    /// def copy(x, y, t: ct.Constant[int]):
+    ///     ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (t,)))
+    ///
+    /// def configs():
+    ///     if torch.cuda.get_device_capability()[0] == 9:
+    ///         yield SimpleNamespace(t=64, occupancy=1)
+    ///         yield SimpleNamespace(t=64, occupancy=2)
+    ///         yield SimpleNamespace(t=128, occupancy=2)
+    ///     else:
+    ///         yield SimpleNamespace(t=64, occupancy=2)
+    ///
+    /// def tune(x, y, stream):
+    ///     return exhaustive_search(
+    ///         list(configs()),
+    ///         stream,
+    ///         lambda cfg: (ct.cdiv(x.shape[0], cfg.t),),
+    ///         copy,
+    ///         lambda cfg: (x, y, cfg.t),
+    ///         lambda cfg: {"occupancy": cfg.occupancy},
+    ///     )
+    /// ```
+    ///
+    /// ```python after compiled
+    /// # Compiled: sm_90 f16, t=64 occupancy=1 a, t=64 occupancy=2 a, t=128 occupancy=2 b
+    /// from types import SimpleNamespace
+    /// import cuda.tile as ct
+    /// import torch
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @ct.kernel
+    /// def copy(x, y, t: ct.Constant[int]):
+    ///     ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (t,)))
+    ///
+    /// def configs():
+    ///     if torch.cuda.get_device_capability()[0] == 9:
+    ///         yield SimpleNamespace(t=64, occupancy=1)
+    ///         yield SimpleNamespace(t=128, occupancy=2)
+    ///     else:
+    ///         yield SimpleNamespace(t=64, occupancy=2)
+    ///
+    /// def tune(x, y, stream):
+    ///     return exhaustive_search(
+    ///         list(configs()),
+    ///         stream,
+    ///         lambda cfg: (ct.cdiv(x.shape[0], cfg.t),),
+    ///         copy,
+    ///         lambda cfg: (x, y, cfg.t),
+    ///         lambda cfg: {"occupancy": cfg.occupancy},
+    ///     )
+    /// ```
+    ///
     /// Where sessions of the experiment loop recorded searches of the kernel as it is now, in the
     /// benchmark on at least two different arguments, configurations that took over 5 % longer than the
     /// best in each of them are dropped, on the architecture that was measured. Those that won once stay,

@@ -1,5 +1,6 @@
-//! A change that wins on some shapes and loses on others, made where it wins.
+//! A change that wins on some shapes or cards and loses on others, made where it wins.
 
+mod by_target;
 mod gate;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ use crate::rewrite::{self, Edits, TextEdit, line_end};
 use crate::rules::is_test;
 
 optimization! {
-    /// Keep a change for the shapes on which it was faster, and the kernel as it is for the others.
+    /// Keep a change for the shapes or cards on which it was faster, and the kernel as it is for the others.
     ///
     /// Offered when a measurement of the experiment loop had a mixed result: some configurations faster,
     /// others slower, so that the change was taken back. Where a number in the names of the benchmark's
@@ -80,6 +81,28 @@ optimization! {
     ///     ct.launch(torch.cuda.current_stream(), (rows,), scale, (x, y, 128))
     ///     return y
     /// ```
+    ///
+    /// A hint of the kernel's decorator that was changed alone and measured on one card says nothing of
+    /// others. Where a session found it slower on another one, or other architectures count (`archs`), it
+    /// is chosen by architecture:
+    ///
+    /// ```python before
+    /// # Measured: sm_90 occupancy=2 occupancy=8 faster
+    /// # Measured: sm_100 occupancy=2 occupancy=8 slower
+    /// @ct.kernel(occupancy=8)
+    /// def scale(x, y, TILE: ct.Constant[int]):
+    ///     row = ct.bid(0)
+    ///     ct.store(y, (row, 0), ct.load(x, (row, 0), (1, TILE)) * 2)
+    /// ```
+    ///
+    /// ```python after occupancy=8,sm_90
+    /// # Measured: sm_90 occupancy=2 occupancy=8 faster
+    /// # Measured: sm_100 occupancy=2 occupancy=8 slower
+    /// @ct.kernel(occupancy=ct.ByTarget(sm_90=8, default=2))
+    /// def scale(x, y, TILE: ct.Constant[int]):
+    ///     row = ct.bid(0)
+    ///     ct.store(y, (row, 0), ct.load(x, (row, 0), (1, TILE)) * 2)
+    /// ```
     O "shape-gate" Parallelism Same offer,
     gain "what the change gains where it wins" "kernels with a mixed result" "the measurement that had it",
 }
@@ -88,6 +111,12 @@ optimization! {
 const MOST: usize = 6;
 
 fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
+    by_target::offer(at, out);
+    by_shape(at, out);
+}
+
+/// A copy of the kernel with a change, launched for the shapes on which the change was faster.
+fn by_shape(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let mixed = at.around.map_or(&[][..], |around| around.mixed);
     if mixed.is_empty() || is_test(at.file) {
         return;

@@ -2,7 +2,7 @@
 
 use super::OPTIMIZATION;
 use crate::playbook::Numerics;
-use crate::playbook::testing::{after, none, offered, variants};
+use crate::playbook::testing::{after, none, none_for, offered, variants};
 use crate::rewrite;
 use crate::rules::testing::{findings, whole};
 use crate::target::Target;
@@ -130,4 +130,98 @@ fn no_rule_finds_anything_new() {
         .filter(|s| !before.contains(s))
         .collect();
     assert!(new.is_empty(), "{new:?} in\n{applied}");
+}
+
+/// A kernel with these hints, and what was measured of it.
+fn hinted(measured: &[&str], decorator: &str) -> String {
+    let measured: String = measured
+        .iter()
+        .map(|m| format!("# Measured: {m}\n"))
+        .collect();
+    format!(
+        "{measured}@ct.kernel{decorator}\ndef k(x, y):\n    ct.store(y, (ct.bid(0),), ct.load(x, (ct.bid(0),), (8,)))\n"
+    )
+}
+
+#[test]
+fn a_hint_for_the_card_it_was_faster_on() {
+    const FASTER: &str = "sm_90 occupancy=2 occupancy=8 faster";
+    const SLOWER: &str = "sm_100 occupancy=2 occupancy=8 slower";
+    const NEW: &str = "sm_90 occupancy occupancy=8 faster";
+    for (measured, now, variant, after_it) in [
+        // As it is kept, and as it was before.
+        (
+            &[FASTER, SLOWER][..],
+            "(occupancy=8)",
+            "occupancy=8,sm_90",
+            "(occupancy=ct.ByTarget(sm_90=8, default=2))",
+        ),
+        (
+            &[SLOWER, FASTER],
+            "(occupancy=2, num_ctas=1)",
+            "occupancy=8,sm_90",
+            "(occupancy=ct.ByTarget(sm_90=8, default=2), num_ctas=1)",
+        ),
+        // Nobody has looked on the other architectures that are compiled for.
+        (
+            &[FASTER],
+            "(occupancy=8)",
+            "occupancy=8,sm_90",
+            "(occupancy=ct.ByTarget(sm_90=8, default=2))",
+        ),
+        (
+            &[FASTER, SLOWER, "sm_120 occupancy=2 occupancy=8 faster"],
+            "(occupancy=2)",
+            "occupancy=8,sm_90,sm_120",
+            "(occupancy=ct.ByTarget(sm_90=8, sm_120=8, default=2))",
+        ),
+        // A hint that was not there has no value to fall back to.
+        (
+            &[NEW],
+            "",
+            "occupancy=8,sm_90",
+            "(occupancy=ct.ByTarget(sm_90=8))",
+        ),
+        (
+            &[NEW],
+            "()",
+            "occupancy=8,sm_90",
+            "(occupancy=ct.ByTarget(sm_90=8))",
+        ),
+        (
+            &[NEW],
+            "(opt_level=3)",
+            "occupancy=8,sm_90",
+            "(opt_level=3, occupancy=ct.ByTarget(sm_90=8))",
+        ),
+    ] {
+        let wanted = hinted(measured, after_it);
+        let action = after(&OPTIMIZATION, &hinted(measured, now), variant, &wanted);
+        assert!(!action.shows_in_code() && action.title.contains("run "));
+    }
+    for (measured, now) in [
+        // The last word counts, and is not that it is faster.
+        (
+            &["sm_90 occupancy=2 occupancy=8 slower", FASTER][..],
+            "(occupancy=8)",
+        ),
+        (&[SLOWER], "(occupancy=2)"),
+        // It was taken away, or is something else by now.
+        (&["sm_90 occupancy=2 occupancy faster"], ""),
+        (&[FASTER], "(occupancy=4)"),
+        (&[FASTER], "(occupancy=ct.ByTarget(sm_90=8, default=2))"),
+        (&[NEW], "(occupancy=4)"),
+    ] {
+        none(&OPTIMIZATION, &hinted(measured, now));
+    }
+    // What was measured of other code says nothing of this.
+    let remade = hinted(&[FASTER], "(occupancy=8)");
+    let replaced = format!("{remade}\ndef run(x):\n    return k.replace_hints(occupancy=4)\n");
+    none(&OPTIMIZATION, &replaced);
+    // All that is compiled for is known.
+    let only = Target {
+        archs: vec![crate::arch::Arch::Sm90],
+        ..Target::default()
+    };
+    none_for(&OPTIMIZATION, &remade, &only);
 }

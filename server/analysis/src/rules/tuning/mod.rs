@@ -7,6 +7,7 @@ pub(super) mod extents;
 pub(super) mod fallback;
 pub(super) mod keys;
 pub(super) mod old_search;
+mod reads;
 pub(super) mod remake;
 pub(super) mod search_call;
 pub(super) mod spaces;

@@ -14,7 +14,7 @@ use crate::rules::context::functions;
 use crate::rules::{FileContext, KernelFacts};
 
 /// A search of a file with the code around it. Its places are relative to the item.
-pub(in crate::rules) struct SearchCall<'a> {
+pub(crate) struct SearchCall<'a> {
     pub(in crate::rules) file: FileContext<'a>,
     pub(in crate::rules) search: &'a Search,
     pub(in crate::rules) item: &'a Item,
@@ -26,7 +26,7 @@ pub(in crate::rules) struct SearchCall<'a> {
 
 /// An argument of a search.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::rules) enum Given {
+pub(crate) enum Given {
     Space,
     Stream,
     Grid,
@@ -46,10 +46,7 @@ pub(in crate::rules) struct Gives<'a> {
 }
 
 impl<'a> SearchCall<'a> {
-    pub(in crate::rules) fn of(
-        file: &FileContext<'a>,
-        search: &'a Search,
-    ) -> Option<SearchCall<'a>> {
+    pub(crate) fn of(file: &FileContext<'a>, search: &'a Search) -> Option<SearchCall<'a>> {
         if search.stale {
             return None;
         }
@@ -69,7 +66,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// An argument of the call.
-    pub(in crate::rules) fn arg(&self, given: Given) -> Option<&'a Expr> {
+    pub(crate) fn arg(&self, given: Given) -> Option<&'a Expr> {
         let new = self.search.api == SearchApi::ExhaustiveSearch;
         let (place, name) = match (given, new) {
             (Given::Space, true) => (Some(0), "search_space"),
@@ -90,7 +87,7 @@ impl<'a> SearchCall<'a> {
     }
 
     /// Some arguments are not written out.
-    pub(in crate::rules) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.args.iter().any(|a| a.stars > 0)
     }
 

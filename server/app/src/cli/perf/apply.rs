@@ -20,6 +20,7 @@ use super::begun::with_begun;
 use super::iterate::{conclude, detach};
 use super::session::{Format, Named};
 use super::setup::WishArgs;
+use crate::dirs;
 
 /// Test and time a change of the playbook, and keep or revert it by rule.
 ///
@@ -104,6 +105,7 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
 /// What there is for the kernel that is meant, which is in `named` from now on.
 fn kernel(named: &Named, engine: &Engine) -> anyhow::Result<KernelActions> {
     let target = named.target(engine)?;
+    engine.keep_compiled_in(dirs::cache()?);
     let kernels = engine.actions(&DocId::file(&target.file));
     let shown = inside(named, &target.file).display().to_string();
     chosen::kernel(kernels, &shown, Some(&target.kernel))

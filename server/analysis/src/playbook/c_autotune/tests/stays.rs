@@ -115,6 +115,8 @@ fn other_files_count() {
                 named: None,
                 mixed: &[],
                 searched: &[],
+                compiled: &[],
+                remade: &[],
             }),
         );
         actions.retain(|a| a.optimization.id == "C");

@@ -1,10 +1,11 @@
 //! Searches that are there: configurations for an architecture that they leave out, further ones, or
-//! fewer where searches were recorded.
+//! fewer where searches were recorded or the space was compiled.
 //!
 //! What the space gives on an architecture is evaluated. Calls that only this architecture reaches are
 //! a branch of its own; where it shares them with others it has none.
 
 mod branch;
+mod compiled;
 mod shrink;
 mod wider;
 mod written;
@@ -31,6 +32,7 @@ pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
         return;
     };
     shrink::offer(&searched, out);
+    compiled::offer(&searched, out);
     if multiplies(at.file, &[Candidate::Local(at.number)]) {
         others(&searched, out);
     }

@@ -8,7 +8,7 @@ use crate::eval::Config;
 use crate::rewrite::{Edits, line_end};
 
 /// What can be taken away by itself, and which configurations go with it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Piece {
     /// What it is one of. Places are relative to the item.
     of: Whole,
@@ -24,6 +24,13 @@ enum Whole {
     Block(Vec<Span>),
     /// The elements of a list or tuple.
     Elements { all: Vec<Span>, is_tuple: bool },
+}
+
+impl Piece {
+    /// Whether it is the same text, whatever it makes on the one architecture and on the other.
+    pub(super) fn is(&self, other: &Piece) -> bool {
+        self.number == other.number && self.of == other.of
+    }
 }
 
 /// What can be taken away of a space that gives these configurations.
@@ -149,7 +156,7 @@ fn elements(of: &Expr, parts: &[Expr]) -> Whole {
 /// A text without some pieces.
 pub(super) struct Without<'t> {
     pub(super) edits: Edits<'t>,
-    /// The configurations that went, by number.
+    /// The pieces that went, by number.
     pub(super) dropped: Vec<usize>,
 }
 
@@ -177,7 +184,9 @@ pub(super) fn without<'t>(text: &'t str, item: &Item, pieces: &[Piece]) -> Optio
             Whole::Block(_) => statements(out.edits, &all, is_gone)?,
             Whole::Elements { is_tuple, .. } => taken(out.edits, text, &all, *is_tuple, is_gone)?,
         };
-        out.dropped.extend(own().flat_map(|piece| &piece.configs));
+        let numbers = pieces.iter().enumerate();
+        out.dropped
+            .extend(numbers.filter(|(_, p)| p.of == *whole).map(|(n, _)| n));
     }
     Some(out)
 }

@@ -1,5 +1,6 @@
 //! Which sizes are offered where, and what stays.
 
+mod compiled;
 mod shrink;
 
 use super::OPTIMIZATION;
