@@ -11,6 +11,30 @@ impl<'a> SearchCall<'a> {
     /// The fields of the configuration that a callback reads. Nothing if it hands the configuration on, or
     /// is not written in this file.
     pub(crate) fn reads(&self, callback: &'a Expr) -> Option<FxHashSet<&'a str>> {
+        let uses = self.uses(callback)?;
+        (uses.named == uses.read).then_some(uses.fields)
+    }
+
+    /// The fields of the configuration that a callback gives as they are, one by one. Nothing if it does
+    /// anything else with the configuration.
+    pub(crate) fn hands_on(&self, callback: &'a Expr) -> Option<FxHashSet<&'a str>> {
+        let uses = self.uses(callback)?;
+        let gives = self.gives(callback);
+        let [only] = gives.as_slice() else {
+            return None;
+        };
+        let (ExprKind::Tuple(parts) | ExprKind::List(parts)) = &only.value.kind else {
+            return None;
+        };
+        let is_field = |part: &&Expr| match &part.kind {
+            ExprKind::Attribute { value, .. } => uses.is_config(value),
+            _ => false,
+        };
+        let plain = parts.iter().filter(is_field).count();
+        (uses.named == plain).then_some(uses.fields)
+    }
+
+    fn uses(&self, callback: &'a Expr) -> Option<Uses<'a>> {
         let callback = self.follow(callback);
         let mut uses = Uses::default();
         if let ExprKind::Lambda { params, body } = &callback.kind {
@@ -31,7 +55,7 @@ impl<'a> SearchCall<'a> {
             walk(&def.body, &mut |expr, _| uses.see(expr));
         }
         uses.config?;
-        (uses.named == uses.read).then_some(uses.fields)
+        Some(uses)
     }
 }
 
@@ -56,11 +80,14 @@ impl<'a> Uses<'a> {
         expr.walk(&mut |expr| self.see(expr));
     }
 
+    fn is_config(&self, expr: &Expr) -> bool {
+        expr.name().map(SmolStr::as_str) == self.config
+    }
+
     fn see(&mut self, expr: &'a Expr) {
-        let is_config = |e: &Expr| e.name().map(SmolStr::as_str) == self.config;
-        self.named += usize::from(is_config(expr));
+        self.named += usize::from(self.is_config(expr));
         if let ExprKind::Attribute { value, attr } = &expr.kind
-            && is_config(value)
+            && self.is_config(value)
         {
             self.read += 1;
             self.fields.insert(attr.name.as_str());

@@ -104,8 +104,11 @@ impl<'a> Searched<'_, 'a> {
             if call.is_open() || search.api != SearchApi::ExhaustiveSearch {
                 return None;
             }
-            for given in [Given::Grid, Given::Args] {
-                out.extend(call.reads(call.arg(given)?)?);
+            out.extend(call.reads(call.arg(Given::Grid)?)?);
+            // A constant or hint that is computed from the configuration was not compiled.
+            out.extend(call.hands_on(call.arg(Given::Args)?)?);
+            if let Some(hints) = call.arg(Given::Hints) {
+                call.reads(hints)?;
             }
         }
         Some(out)

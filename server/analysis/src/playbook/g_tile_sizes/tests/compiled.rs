@@ -92,6 +92,8 @@ fn what_stays() {
         CALLBACKS.replace("// cfg.t", "// cfg.t * cfg.occupancy"),
         CALLBACKS.replace("// cfg.t", "// size(cfg)"),
         CALLBACKS.replace("lambda cfg: (x, y, cfg.t)", "args_fn"),
+        CALLBACKS.replace("lambda cfg: (x, y, cfg.t)", "lambda cfg: (x, y, cfg.t * 2)"),
+        CALLBACKS.replace("lambda cfg: {'occupancy': cfg.occupancy}", "hints_fn"),
         format!(
             "def grid(cfg):\n        n = cfg.occupancy\n        return (n,)\n    {}",
             CALLBACKS.replace("lambda cfg: (x.shape[0] // cfg.t,)", "grid")
