@@ -6,6 +6,7 @@
 //! one is a file and a line in [`OPTIMIZATIONS`].
 
 mod action;
+mod alone;
 mod context;
 mod evidence;
 mod host;

@@ -12,10 +12,11 @@ pub(super) mod space;
 #[cfg(test)]
 mod tests;
 pub(super) mod tiles;
+mod triton;
 mod write;
 pub(super) mod written;
 
-use self::plan::Plan;
+use self::plan::{From, Plan};
 use super::optimization::optimization;
 use super::{Actions, KernelContext};
 
@@ -220,6 +221,136 @@ optimization! {
     ///     return c
     /// ```
     ///
+    /// Where the file still has the Triton kernel that this one is a port of, the configurations of its
+    /// `triton.autotune` are offered as the space: each tile once, with occupancies in the place of warps
+    /// and stages, which are the compiler's own here. A list is evaluated, comprehensions and functions
+    /// included; a tile that no constant of the launch means, by its name, is a reason to offer nothing.
+    ///
+    /// ```python before
+    /// import cuda.tile as ct
+    /// import torch
+    /// import triton
+    ///
+    /// @triton.autotune(
+    ///     configs=[
+    ///         triton.Config({"BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": n}, num_warps=w)
+    ///         for n in (64, 128)
+    ///         for w in (4, 8)
+    ///     ],
+    ///     key=["M", "N"],
+    /// )
+    /// @triton.jit
+    /// def outer_triton(a, b, c, M, N, BLOCK_SIZE_M, BLOCK_SIZE_N):
+    ///     ...
+    ///
+    /// @ct.kernel
+    /// def outer(a, b, c, tile_m: ct.Constant[int], tile_n: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     x = ct.load(a, (i, 0), (tile_m, 64))
+    ///     y = ct.load(b, (0, j), (64, tile_n))
+    ///     acc = ct.mma(x, y, ct.zeros((tile_m, tile_n), dtype=ct.float32))
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def product(a, b):
+    ///     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    ///     tm, tn = 64, 64
+    ///     grid = (ct.cdiv(a.shape[0], tm), ct.cdiv(b.shape[1], tn))
+    ///     ct.launch(torch.cuda.current_stream(), grid, outer, (a, b, c, tm, tn))
+    ///     return c
+    /// ```
+    ///
+    /// ```python after triton
+    /// import os
+    /// from types import SimpleNamespace
+    ///
+    /// import cuda.tile as ct
+    /// import torch
+    /// import triton
+    /// from cuda.tile.tune import exhaustive_search
+    ///
+    /// @triton.autotune(
+    ///     configs=[
+    ///         triton.Config({"BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": n}, num_warps=w)
+    ///         for n in (64, 128)
+    ///         for w in (4, 8)
+    ///     ],
+    ///     key=["M", "N"],
+    /// )
+    /// @triton.jit
+    /// def outer_triton(a, b, c, M, N, BLOCK_SIZE_M, BLOCK_SIZE_N):
+    ///     ...
+    ///
+    /// @ct.kernel
+    /// def outer(a, b, c, tile_m: ct.Constant[int], tile_n: ct.Constant[int]):
+    ///     i, j = ct.bid(0), ct.bid(1)
+    ///     x = ct.load(a, (i, 0), (tile_m, 64))
+    ///     y = ct.load(b, (0, j), (64, tile_n))
+    ///     acc = ct.mma(x, y, ct.zeros((tile_m, tile_n), dtype=ct.float32))
+    ///     ct.store(c, (i, j), ct.astype(acc, c.dtype))
+    ///
+    /// def _outer_configs():
+    ///     # As it was fixed before.
+    ///     yield SimpleNamespace(tile_m=64, tile_n=64, occupancy=None, num_ctas=None)
+    ///     # The tiles of `outer_triton`'s Triton list, each once.
+    ///     # Of no use here and dropped: num_warps.
+    ///     major = torch.cuda.get_device_capability()[0]
+    ///     if major in (10, 11):
+    ///         space = [
+    ///             # tile_m, tile_n, occupancy, num_ctas
+    ///             (128, 64, 1, 1),
+    ///             (128, 64, 2, 1),
+    ///             (128, 64, 4, 1),
+    ///             (128, 64, 1, 2),
+    ///             (128, 128, 1, 1),
+    ///             (128, 128, 2, 1),
+    ///             (128, 128, 1, 2),
+    ///         ]
+    ///     else:
+    ///         space = [
+    ///             # tile_m, tile_n, occupancy, num_ctas
+    ///             (128, 64, 1, 1),
+    ///             (128, 64, 2, 1),
+    ///             (128, 64, 4, 1),
+    ///             (128, 128, 1, 1),
+    ///             (128, 128, 2, 1),
+    ///         ]
+    ///     for tile_m, tile_n, occupancy, num_ctas in space:
+    ///         yield SimpleNamespace(tile_m=tile_m, tile_n=tile_n, occupancy=occupancy, num_ctas=num_ctas)
+    ///
+    ///
+    /// # The best configuration and the kernel made with it, by what it depends on.
+    /// _outer_tuned = {}
+    ///
+    ///
+    /// def product(a, b):
+    ///     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    ///     tm, tn = 64, 64
+    ///     grid = (ct.cdiv(a.shape[0], tm), ct.cdiv(b.shape[1], tn))
+    ///     disabled = os.environ.get("DISABLE_AUTOTUNE", "0") == "1"
+    ///     cache_key = (a.shape, b.shape, c.shape, a.dtype, b.dtype, c.dtype, str(a.device), disabled)
+    ///     if cache_key not in _outer_tuned:
+    ///         if disabled:
+    ///             cfg = SimpleNamespace(tile_m=64, tile_n=64, occupancy=None, num_ctas=None)
+    ///         else:
+    ///             cfg = exhaustive_search(
+    ///                 list(_outer_configs()),
+    ///                 torch.cuda.current_stream(),
+    ///                 grid_fn=lambda cfg: (ct.cdiv(a.shape[0], cfg.tile_m), ct.cdiv(b.shape[1], cfg.tile_n)),
+    ///                 kernel=outer,
+    ///                 args_fn=lambda cfg: (a, b, c, cfg.tile_m, cfg.tile_n),
+    ///                 hints_fn=lambda cfg: {"occupancy": cfg.occupancy, "num_ctas": cfg.num_ctas},
+    ///             ).best.config
+    ///         _outer_tuned[cache_key] = (cfg, outer.replace_hints(occupancy=cfg.occupancy, num_ctas=cfg.num_ctas))
+    ///     cfg, tuned_kernel = _outer_tuned[cache_key]
+    ///     ct.launch(
+    ///         torch.cuda.current_stream(),
+    ///         (ct.cdiv(a.shape[0], cfg.tile_m), ct.cdiv(b.shape[1], cfg.tile_n)),
+    ///         tuned_kernel,
+    ///         (a, b, c, cfg.tile_m, cfg.tile_n),
+    ///     )
+    ///     return c
+    /// ```
+    ///
     /// Where a kernel works in place, trials run on copies that are made once before the search, and only
     /// the launch itself writes to the caller's arrays. Each configuration takes half a second to a
     /// second to compile, once a process and case.
@@ -249,7 +380,15 @@ optimization! {
 }
 
 fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
-    let Ok(plan) = Plan::of(at) else { return };
+    push(at, From::Own, out);
+    let mut imports = at.file.module.imports.values();
+    if imports.any(|path| path.split('.').next() == Some("triton")) {
+        push(at, From::Triton, out);
+    }
+}
+
+fn push(at: &KernelContext<'_>, from: From, out: &mut Actions<'_>) {
+    let Ok(plan) = Plan::of(at, from) else { return };
     let Ok(edits) = plan.edits() else { return };
     let mut described = out
         .push_in_file(plan.variant(), plan.title(), edits)

@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
 use super::effects::Copied;
+use super::space::Space;
 use super::write::Tuned;
 use crate::model::KernelParam;
 use crate::playbook::site::{Meaning, Refused, Site};
@@ -99,6 +100,11 @@ impl Tuned<'_, '_> {
         Ok(())
     }
 
+    /// A Triton list whose tiles are searched says so: also of numbers of run time.
+    fn is_key(&self, param: &str) -> bool {
+        matches!(self.space, Space::Listed { list, .. } if list.is_key(param))
+    }
+
     /// What the best configuration depends on: of the arrays what the kernel is compiled for and how
     /// much there is of it, the device, and the constants that no configuration has.
     pub(super) fn key(&self, args: &[Argument]) -> Result<Vec<String>, Refused> {
@@ -110,8 +116,7 @@ impl Tuned<'_, '_> {
                 if !is_like_another(self.site, expr) && !tensors.contains(&arg.text.as_str()) {
                     tensors.push(&arg.text);
                 }
-            } else if param.constant
-                && decides(param)
+            } else if (param.constant && decides(param) || self.is_key(&param.name))
                 && !self.flow.mentions(expr)
                 && !is_literal(expr)
                 && !flags.contains(&arg.text.as_str())

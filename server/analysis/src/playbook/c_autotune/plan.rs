@@ -9,10 +9,11 @@ use super::flow::Flow;
 use super::imports::Imports;
 use super::space::{self, Fixed, Space};
 use super::tiles::{self, Givers};
+use super::triton::Listed;
 use super::write::{Tuned, Words};
 use crate::body::is_decorated;
 use crate::classify::Class;
-use crate::model::AccessKind;
+use crate::model::{AccessKind, Candidate};
 use crate::playbook::KernelContext;
 use crate::playbook::site::{Refused, Site};
 use crate::rewrite::Edits;
@@ -34,8 +35,17 @@ pub(super) struct Plan<'c, 'a> {
     space: Space,
 }
 
+/// Whose space a search gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// This optimization's own.
+    Own,
+    /// A Triton list of the file.
+    Triton,
+}
+
 impl<'c, 'a> Plan<'c, 'a> {
-    pub(super) fn of(at: &'c KernelContext<'a>) -> Result<Plan<'c, 'a>, Refused> {
+    pub(super) fn of(at: &'c KernelContext<'a>, from: From) -> Result<Plan<'c, 'a>, Refused> {
         let kernel = at.kernel;
         let file = at.file;
         if at.uses.searches > 0 || at.uses.remade > 0 {
@@ -60,7 +70,10 @@ impl<'c, 'a> Plan<'c, 'a> {
         let sites = sites(at, &fixed)?;
         let effects = Effects::of(file, &at.device)?;
         drift::check(at, &effects)?;
-        let space = space(at, &sites, &effects);
+        let space = match from {
+            From::Own => space(at, &sites, &effects),
+            From::Triton => listed(at, &sites, &effects, &fixed)?,
+        };
         Ok(Plan {
             at,
             fixed,
@@ -72,7 +85,7 @@ impl<'c, 'a> Plan<'c, 'a> {
     }
 
     pub(super) fn has_tiles(&self) -> bool {
-        matches!(self.space, Space::Tiles { .. })
+        self.space.tiles().is_some()
     }
 
     /// Whether what is read and what is written may be one array, for all that the launches show.
@@ -87,10 +100,10 @@ impl<'c, 'a> Plan<'c, 'a> {
     }
 
     pub(super) fn variant(&self) -> &'static str {
-        if self.has_tiles() {
-            "full"
-        } else {
-            "occupancy"
+        match self.space {
+            Space::Listed { .. } => "triton",
+            Space::Tiles { .. } => "full",
+            Space::Occupancy | Space::Clusters => "occupancy",
         }
     }
 
@@ -102,6 +115,13 @@ impl<'c, 'a> Plan<'c, 'a> {
             Space::Clusters => "occupancy and num_ctas".to_owned(),
             Space::Tiles { tiles, .. } => {
                 format!("{}, occupancy and num_ctas", space::names(tiles))
+            }
+            Space::Listed { list, .. } => {
+                let name = &self.at.kernel.name;
+                return format!(
+                    "Tune `{name}` over the Triton list of `{}`: search {count} configurations once, cache, launch",
+                    list.kernel
+                );
             }
         };
         format!("Tune {what} of `{name}`: search {count} configurations once, cache, launch")
@@ -167,7 +187,7 @@ impl<'c, 'a> Plan<'c, 'a> {
     fn flow<'s>(&self, site: &'s Site<'a>) -> Flow<'s, 'a> {
         let occupancy = self.fixed.occupancy.as_ref().and_then(|h| h.number);
         let flow = match (&self.space, occupancy) {
-            (Space::Tiles { .. }, _) => {
+            (Space::Tiles { .. } | Space::Listed { .. }, _) => {
                 tiles::tiles(self.at, site, &self.effects, Givers::Code).map(|(_, flow)| flow)
             }
             (_, Some(occupancy)) => {
@@ -223,6 +243,25 @@ fn space<'a>(at: &KernelContext<'a>, sites: &[Site<'a>], effects: &Effects) -> S
         };
     }
     Space::Clusters
+}
+
+/// The tiles of a Triton list.
+fn listed<'a>(
+    at: &KernelContext<'a>,
+    sites: &[Site<'a>],
+    effects: &Effects,
+    fixed: &Fixed,
+) -> Result<Space, Refused> {
+    let [site] = sites else {
+        return Err("several launches would have to share the list");
+    };
+    if !multiplies(at.file, &[Candidate::Local(at.number)]) || !has_free_tiles(at, effects) {
+        return Err("its tiles may not be others");
+    }
+    let (tiles, _) =
+        tiles::tiles(at, site, effects, Givers::Code).ok_or("its tiles may not be others")?;
+    let list = Listed::of(at, &tiles, fixed)?;
+    Ok(Space::Listed { tiles, list })
 }
 
 /// Whether a matrix multiplication's tiles may be others: those of scaled operands are those of their

@@ -9,6 +9,7 @@
 use smol_str::SmolStr;
 
 use super::tiles::{Dim, Tile};
+use super::triton::Listed;
 use super::write::Words;
 use crate::arch::Arch;
 
@@ -28,7 +29,7 @@ pub(super) struct Hint {
 }
 
 impl Fixed {
-    fn is(hint: &Option<Hint>, value: i64) -> bool {
+    pub(super) fn is(hint: &Option<Hint>, value: i64) -> bool {
         hint.as_ref().is_some_and(|h| h.number == Some(value))
     }
 }
@@ -42,6 +43,8 @@ pub(super) enum Space {
     Clusters,
     /// Both, and the tiles of one matrix multiplication, or of several in a row.
     Tiles { tiles: Vec<Tile>, fused: bool },
+    /// The tiles of a Triton list.
+    Listed { tiles: Vec<Tile>, list: Listed },
 }
 
 /// Tile of rows, columns and the sum, occupancy, blocks that share operands.
@@ -177,14 +180,24 @@ impl Space {
     pub(super) fn hints(&self) -> &'static [&'static str] {
         match self {
             Space::Occupancy => &["occupancy"],
-            Space::Clusters | Space::Tiles { .. } => &["occupancy", "num_ctas"],
+            Space::Clusters | Space::Tiles { .. } | Space::Listed { .. } => {
+                &["occupancy", "num_ctas"]
+            }
+        }
+    }
+
+    /// The tiles that it chooses.
+    pub(super) fn tiles(&self) -> Option<&[Tile]> {
+        match self {
+            Space::Tiles { tiles, .. } | Space::Listed { tiles, .. } => Some(tiles),
+            Space::Occupancy | Space::Clusters => None,
         }
     }
 
     /// A configuration with the hints and tiles that were fixed.
     pub(super) fn original(&self, namespace: &str, fixed: &Fixed) -> String {
         let mut fields: Vec<String> = Vec::new();
-        if let Space::Tiles { tiles, .. } = self {
+        if let Some(tiles) = self.tiles() {
             fields.extend(tiles.iter().map(|t| format!("{}={}", t.field, t.value)));
         }
         fields.push(format!("occupancy={}", or_none(&fixed.occupancy)));
@@ -229,20 +242,30 @@ impl Space {
                     "            yield {namespace}(occupancy=occupancy, num_ctas=num_ctas)"
                 ));
             }
-            Space::Tiles { tiles, fused } => {
+            Space::Tiles { tiles, .. } | Space::Listed { tiles, .. } => {
                 out.push("    # As it was fixed before.".to_owned());
                 out.push(format!("    yield {}", self.original(namespace, fixed)));
-                out.push(format!("    major = {major}"));
                 let fields: Vec<&str> = (tiles.iter().map(|t| t.field.as_str()))
-                    .chain(["occupancy", "num_ctas"])
+                    .chain(self.hints().iter().copied())
                     .collect();
-                branches(&mut out, tiles, *fused, fixed, &fields.join(", "));
-                out.push(format!("    for {} in space:", fields.join(", ")));
+                let names = fields.join(", ");
+                match self {
+                    Space::Listed { list, .. } => out.extend(list.lines(&names, &major)),
+                    _ => {
+                        out.push(format!("    major = {major}"));
+                        branches(&mut out, tiles, self.is_fused(), fixed, &names);
+                    }
+                }
+                out.push(format!("    for {names} in space:"));
                 let named: Vec<String> = fields.iter().map(|f| format!("{f}={f}")).collect();
                 out.push(format!("        yield {namespace}({})", named.join(", ")));
             }
         }
         out
+    }
+
+    fn is_fused(&self) -> bool {
+        matches!(self, Space::Tiles { fused: true, .. })
     }
 
     /// How many configurations there are at most on one architecture.
@@ -253,6 +276,7 @@ impl Space {
                 OCCUPANCIES.len() + usize::from(!listed)
             }
             Space::Clusters => 1 + 2 * OCCUPANCIES.len(),
+            Space::Listed { list, .. } => 1 + list.most(),
             Space::Tiles { tiles, fused } => (TABLE.iter())
                 .map(|row| 1 + projected(row, tiles, *fused, fixed).len())
                 .max()

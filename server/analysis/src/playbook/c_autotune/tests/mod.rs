@@ -5,6 +5,7 @@ mod forms;
 mod in_place;
 mod stays;
 mod tiles;
+mod triton;
 
 use tileperf_syntax::FileParser;
 

@@ -16,8 +16,9 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind, FunctionDef};
 use tileperf_syntax::{Item, ParsedFile, Span};
 
 use crate::arch::Arch;
-use crate::eval::{Config, Env, EnvItem, Evaluator, Known, ModuleId, Place, Space};
+use crate::eval::{Config, Evaluator, Known, ModuleId, Place, Space};
 use crate::model::{Candidate, SpaceKind, SpaceRef};
+use crate::playbook::alone::Alone;
 use crate::playbook::c_autotune::space::Alike;
 use crate::playbook::c_autotune::tiles::{Dim, dim};
 use crate::playbook::{Actions, KernelContext};
@@ -60,25 +61,6 @@ fn others(searched: &Searched<'_, '_>, out: &mut Actions<'_>) {
             .if_only(
                 "the kernel is right for every tile of the space, also where it does not divide an extent",
             );
-    }
-}
-
-/// The one file, for the evaluator.
-struct Alone<'a>(&'a ParsedFile);
-
-impl Env for Alone<'_> {
-    fn items(&self, _: ModuleId) -> Vec<EnvItem<'_>> {
-        let items = self.0.items.iter().enumerate();
-        items
-            .map(|(number, item)| EnvItem {
-                item: number as u32,
-                body: &item.facts.body,
-            })
-            .collect()
-    }
-
-    fn import(&self, _: ModuleId, _: u32, _: &str) -> Option<ModuleId> {
-        None
     }
 }
 
