@@ -291,7 +291,7 @@ optimization! {
     /// def _outer_configs():
     ///     # As it was fixed before.
     ///     yield SimpleNamespace(tile_m=64, tile_n=64, occupancy=None, num_ctas=None)
-    ///     # The tiles of `outer_triton`'s Triton list, each once.
+    ///     # The tiles of `outer_triton`'s Triton list, each once, where they fit.
     ///     # Of no use here and dropped: num_warps.
     ///     major = torch.cuda.get_device_capability()[0]
     ///     if major in (10, 11):

@@ -103,7 +103,9 @@ impl Listed {
         let columns = names::columns(fields().map(|(name, _)| name), tiles)?;
         for (name, _) in fields() {
             let kept = columns.contains(&Some(name)) || name == "num_ctas";
-            if !kept && !listed.dropped.contains(name) {
+            // What a filter of the list reads it by, no field of its own.
+            let is_all = name == "kwargs";
+            if !kept && !is_all && !listed.dropped.contains(name) {
                 listed.dropped.push(name.clone());
             }
         }
@@ -111,9 +113,12 @@ impl Listed {
             let rows = rows::of(configs, &columns, tiles, fixed, *kind)?;
             listed.by_kind.push((*kind, rows));
         }
-        let most = listed.most();
-        match most {
-            0 => Err("the Triton list has no other tiles than the launch"),
+        let now = || tiles.iter().map(|t| t.value);
+        let mut rows = listed.by_kind.iter().flat_map(|(_, rows)| rows);
+        if rows.all(|row| row.iter().copied().take(tiles.len()).eq(now())) {
+            return Err("the Triton list has no other tiles than the launch");
+        }
+        match listed.most() {
             n if n >= MOST => Err("the Triton list has more than 30 configurations"),
             _ => Ok(listed),
         }

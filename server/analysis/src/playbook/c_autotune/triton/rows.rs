@@ -79,6 +79,9 @@ fn crossed(
         let block = elements(tiles, values);
         for occupancy in occupancies {
             let is_first = Some(occupancy) == occupancies.first();
+            if block / ctas >= 2 * ACCUMULATED {
+                continue;
+            }
             let fits = *ctas == 1 && block.saturating_mul(*occupancy) <= ACCUMULATED;
             let as_before = values.iter().copied().eq(tiles.iter().map(|t| t.value))
                 && Fixed::is(&fixed.occupancy, *occupancy)
@@ -97,7 +100,7 @@ impl Listed {
     /// What the generator says of where its configurations are from.
     fn note(&self) -> Vec<String> {
         let mut out = vec![format!(
-            "    # The tiles of `{}`'s Triton list, each once.",
+            "    # The tiles of `{}`'s Triton list, each once, where they fit.",
             self.kernel
         )];
         if !self.dropped.is_empty() {
