@@ -26,10 +26,11 @@ fn a_workspace_without_cutile_sees_nothing_of_the_server() {
         client.ask("workspace/symbol", json!({"query": ""})),
         Value::Null
     );
-    // The whole, of a release build, is measured by `cargo xtask bench`.
+    // The whole, of a release build, is measured by `cargo xtask bench`. With huge pages (see
+    // .cargo/config.toml) a few hundred KiB in use hold two or three pages of 2 MiB.
     if let Some(kib) = process::own_kib(client.pid()) {
         assert!(
-            kib < 4 * 1024,
+            kib < 8 * 1024,
             "{kib} KiB of its own while there is nothing to do"
         );
     }
