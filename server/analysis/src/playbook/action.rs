@@ -115,7 +115,11 @@ impl Actions<'_> {
             edits,
             effects: vec![Effect::Code],
             premises: Vec::new(),
-            numerics: self.optimization.numerics,
+            numerics: match self.optimization.numerics {
+                // The ways that differ say so.
+                Numerics::Varies => Numerics::Same,
+                numerics => numerics,
+            },
             next: Vec::new(),
         });
         let last = self.out.len() - 1;

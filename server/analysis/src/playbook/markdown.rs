@@ -19,6 +19,7 @@ pub fn markdown() -> String {
         let numerics = match optimization.numerics {
             Numerics::Same => "the same",
             Numerics::Different => "differ in the last bits",
+            Numerics::Varies => "some ways differ in the last bits",
         };
         let _ = writeln!(
             out,

@@ -48,6 +48,8 @@ pub enum Numerics {
     Same,
     /// Other results in the last bits: the tolerance of the tests decides.
     Different,
+    /// Of an optimization: the one or the other, as each of its actions says.
+    Varies,
 }
 
 /// What somebody gained, and where.

@@ -6,7 +6,8 @@ use smol_str::SmolStr;
 
 use super::remade::code_without;
 use super::{
-    Action, Code, Compiled, Mixed, Optimization, Remade, Search, Surroundings, Timed, own_uses,
+    Action, Code, Compiled, Mixed, Numerics, Optimization, Remade, Search, Surroundings, Timed,
+    own_uses,
 };
 use crate::eval::Known;
 use crate::model::{FileModel, ModelCache};
@@ -184,6 +185,10 @@ fn of(optimization: &'static Optimization, text: &str, target: &Target) -> Vec<A
         assert!(
             !action.title.is_empty() && !action.title.ends_with('.'),
             "{name}"
+        );
+        assert!(
+            action.numerics == Numerics::Same || optimization.numerics != Numerics::Same,
+            "{name} gives other results, which its optimization does not say"
         );
         let applied = rewrite::apply(text, &action.edits);
         let applied = applied.unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -81,8 +81,10 @@ fn explain(rule: &Rule, out: &mut impl Write) -> io::Result<()> {
 fn describe(optimization: &Optimization, out: &mut impl Write) -> io::Result<()> {
     let (id, slug) = (optimization.id, optimization.slug);
     writeln!(out, "{id} {slug} ({})\n", optimization.principle.name())?;
-    if optimization.numerics == Numerics::Different {
-        writeln!(out, "Results differ in the last bits.\n")?;
+    match optimization.numerics {
+        Numerics::Same => {}
+        Numerics::Different => writeln!(out, "Results differ in the last bits.\n")?,
+        Numerics::Varies => writeln!(out, "Of some ways, results differ in the last bits.\n")?,
     }
     writeln!(
         out,

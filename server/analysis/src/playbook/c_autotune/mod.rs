@@ -372,7 +372,7 @@ optimization! {
     ///     for x, y in zip(xs, ys):
     ///         ct.launch(torch.cuda.current_stream(), (64,), scale, (x, y, 1024))
     /// ```
-    C "autotune" Parallelism Same offer,
+    C "autotune" Parallelism Varies offer,
     gain "2-15 %" "reductions and other balanced kernels, B200" "TileGym's guides",
     gain "0-15 %" "memory-bound kernels, B200" "TileGym's guides",
     gain "5-30 %" "matrix multiplication, B200" "TileGym's guides",

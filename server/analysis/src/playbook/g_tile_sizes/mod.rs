@@ -296,7 +296,7 @@ optimization! {
     ///     ct.launch(stream, (x.shape[0],), normalized, (x, y, 1024))
     ///     ct.launch(stream, (ct.cdiv(x.numel(), 1024),), sums, (x.view(-1), z, 1024))
     /// ```
-    G "tile-sizes" Locality Same offer,
+    G "tile-sizes" Locality Varies offer,
     gain "5-50 %" "matrix multiplication and attention, B200" "TileGym's guides",
     gain "0 %" "elementwise kernels with blocks of 256 to 8192 other than 1024, B200" "TileGym's guides",
 }

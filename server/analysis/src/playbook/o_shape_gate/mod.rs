@@ -103,7 +103,7 @@ optimization! {
     ///     row = ct.bid(0)
     ///     ct.store(y, (row, 0), ct.load(x, (row, 0), (1, TILE)) * 2)
     /// ```
-    O "shape-gate" Parallelism Same offer,
+    O "shape-gate" Parallelism Varies offer,
     gain "what the change gains where it wins" "kernels with a mixed result" "the measurement that had it",
 }
 
