@@ -36,7 +36,7 @@ pub use facts::FileFacts;
 pub use findings::{CheckedFile, CheckedWorkspace, JudgedFile, rule_url};
 pub use index::NOT_UTF8;
 pub use links::{Use, UseKind};
-pub use playbook::{KernelActions, Offered};
+pub use playbook::{KernelActions, Offered, OtherFile};
 pub use queries::{FailureAt, HoverText, Inlay, Lens, PerfTarget, WorkspaceSymbol};
 pub use runs::RunNote;
 pub use view::Location;

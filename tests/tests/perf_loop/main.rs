@@ -4,6 +4,7 @@
 //! nothing. What rules decide is tested with a benchmark that says what the kernel is made to cost,
 //! because a busy machine must not have a say in it; everything else with times that were taken.
 
+mod apart;
 mod benchmarks;
 mod experiments;
 mod interruptions;

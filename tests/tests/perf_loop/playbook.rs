@@ -16,7 +16,7 @@ const AFTER: &str = "tile=tile, allow_tma=False)";
 const TRIALS: u32 = 6;
 
 /// A project in which that change makes the cost so many times what it was.
-fn gym(factor: f64, settings: &str, git: bool) -> Option<Gym> {
+pub(crate) fn gym(factor: f64, settings: &str, git: bool) -> Option<Gym> {
     let gym = Gym::without_git(Harness::Model, settings)?;
     let bench = gym.read("bench/bench_scale.py");
     let cost = "return getattr(kernel, SIZES[size])";

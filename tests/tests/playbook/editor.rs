@@ -12,7 +12,12 @@ use super::{KERNELS, project, python};
 /// How long compiling all actions of a kernel may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-fn editor(project: &Project, python: Option<&Path>, settings: Value, annotated: bool) -> Client {
+pub(crate) fn editor(
+    project: &Project,
+    python: Option<&Path>,
+    settings: Value,
+    annotated: bool,
+) -> Client {
     let mut all = json!({"compile": {"archs": ["sm_90"], "enable": python.is_some()}});
     if let Some(python) = python {
         all["python"] = json!({"path": python});
@@ -35,7 +40,7 @@ fn editor(project: &Project, python: Option<&Path>, settings: Value, annotated: 
 }
 
 /// The actions of some kinds at a line, from 0.
-fn actions(client: &mut Client, uri: &str, line: u32, only: &[&str]) -> Vec<Value> {
+pub(crate) fn actions(client: &mut Client, uri: &str, line: u32, only: &[&str]) -> Vec<Value> {
     let place = json!({"line": line, "character": 4});
     let mut context = json!({"diagnostics": []});
     if !only.is_empty() {

@@ -1,6 +1,7 @@
 //! The playbook on the command line and in an editor, with the real tool chain where
 //! `TILEPERF_TEST_TILEIRAS` names a Python that has it.
 
+mod apart;
 mod command;
 mod editor;
 mod launched;

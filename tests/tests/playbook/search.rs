@@ -213,23 +213,73 @@ const FILES: [(&str, &str, &str); 3] = [
     ("rope.py", ROPE, "occupancy"),
 ];
 
-/// A project in which all three are tuned.
-fn tuned() -> Project {
-    let project = Project::empty();
-    for (name, code, variant) in FILES {
-        project.write(name, code);
-        let output = tileperf(&project, &["apply", "C", name, "--variant", variant]);
-        assert!(output.status.success(), "{output:?}");
+/// Where the kernels are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kernels {
+    /// Beside what launches them.
+    Beside,
+    /// In files of their own.
+    Apart,
+}
+
+impl Kernels {
+    const BOTH: [Kernels; 2] = [Kernels::Beside, Kernels::Apart];
+
+    /// The files of one of [`FILES`], that of the kernel first.
+    fn of(self, name: &str, code: &str) -> Vec<(String, String)> {
+        if self == Kernels::Beside {
+            return vec![(name.to_owned(), code.to_owned())];
+        }
+        let (imports, rest) = code.split_once("\n\n\n@").expect("a kernel");
+        let (kernel, host) = rest.split_once("\n\n\n").expect("a function");
+        let named = kernel
+            .split("def ")
+            .nth(1)
+            .and_then(|r| r.split('(').next());
+        let named = named.expect("a name");
+        let module = format!("{}_kernels", name.trim_end_matches(".py"));
+        vec![
+            (
+                format!("{module}.py"),
+                format!("{imports}\n\n\n@{kernel}\n"),
+            ),
+            (
+                name.to_owned(),
+                format!("{imports}\nfrom {module} import {named}\n\n\n{host}"),
+            ),
+        ]
     }
-    project
+
+    /// A project with all three as they are given.
+    fn project(self) -> Project {
+        let project = Project::empty();
+        for (name, code, _) in FILES {
+            for (name, code) in self.of(name, code) {
+                project.write(&name, &code);
+            }
+        }
+        project
+    }
+
+    /// A project in which all three are tuned.
+    fn tuned(self) -> Project {
+        let project = self.project();
+        for (name, code, variant) in FILES {
+            let files = self.of(name, code);
+            let output = tileperf(&project, &["apply", "C", &files[0].0, "--variant", variant]);
+            assert!(output.status.success(), "{output:?}");
+            let is_said = text(&output.stdout).contains(&format!("{name} is changed with it."));
+            assert_eq!(is_said, self == Kernels::Apart, "{output:?}");
+            let own = std::fs::read_to_string(project.folder().join(&files[0].0));
+            let own = own.expect("the kernel's file");
+            assert!(!own.contains("@ct.kernel("), "hints are left in\n{own}");
+        }
+        project
+    }
 }
 
 #[test]
 fn no_rule_finds_anything_new() {
-    let before = Project::empty();
-    for (name, code, _) in FILES {
-        before.write(name, code);
-    }
     let found = |project: &Project| -> Vec<String> {
         let output = tileperf(project, &["check", ".", "--format", "json"]);
         let lines = text(&output.stdout);
@@ -237,33 +287,39 @@ fn no_rule_finds_anything_new() {
         rows.map(|row| row.expect("JSON")["code"].to_string())
             .collect()
     };
-    let mut known = found(&before);
-    for code in found(&tuned()) {
-        assert!(!code.contains("TP1") && !code.contains("TP403"), "{code}");
-        let at = known.iter().position(|k| *k == code);
-        known.remove(at.unwrap_or_else(|| panic!("{code} is new")));
+    for kernels in Kernels::BOTH {
+        let mut known = found(&kernels.project());
+        for code in found(&kernels.tuned()) {
+            assert!(!code.contains("TP1") && !code.contains("TP403"), "{code}");
+            let at = known.iter().position(|k| *k == code);
+            known.remove(at.unwrap_or_else(|| panic!("{code} is new, kernels {kernels:?}")));
+        }
     }
 }
 
 #[test]
 fn the_functions_do_what_they_did() {
     let Some(python) = python() else { return };
-    let project = tuned();
-    project.write("torch.py", TORCH);
-    project.write("run.py", RUN);
-    let mut command = Command::new(&python);
-    let output = command.arg("run.py").current_dir(project.folder()).output();
-    let output = output.expect("Python runs");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    for kernels in Kernels::BOTH {
+        let project = kernels.tuned();
+        project.write("torch.py", TORCH);
+        project.write("run.py", RUN);
+        let mut command = Command::new(&python);
+        let output = command.arg("run.py").current_dir(project.folder()).output();
+        let output = output.expect("Python runs");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
 }
 
 #[test]
 fn the_kernels_still_compile() {
     let Some(python) = python() else { return };
-    let project = tuned();
-    for (name, _, _) in FILES {
-        let after = hashes(&project, &python, name);
-        assert!(!after.is_empty());
+    for kernels in Kernels::BOTH {
+        let project = kernels.tuned();
+        for (name, code, _) in FILES {
+            let after = hashes(&project, &python, &kernels.of(name, code)[0].0);
+            assert!(!after.is_empty());
+        }
     }
 }
 

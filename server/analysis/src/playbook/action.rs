@@ -1,6 +1,6 @@
 //! What optimizations propose.
 
-use super::{Numerics, Optimization};
+use super::{EditsElsewhere, Numerics, Optimization};
 use crate::rewrite::{Edits, TextEdit};
 
 /// A change that may make a kernel faster.
@@ -15,6 +15,8 @@ pub struct Action {
     pub title: String,
     /// The change, in the kernel's file.
     pub edits: Vec<TextEdit>,
+    /// The change of other files that launch the kernel, each file once: all of it is made, or none.
+    pub elsewhere: Vec<EditsElsewhere>,
     /// What compiled code will show if it does what is hoped. Nothing of an action that is about host
     /// code only.
     pub effects: Vec<Effect>,
@@ -113,6 +115,7 @@ impl Actions<'_> {
             variant,
             title,
             edits,
+            elsewhere: Vec::new(),
             effects: vec![Effect::Code],
             premises: Vec::new(),
             numerics: match self.optimization.numerics {
@@ -130,6 +133,13 @@ impl Actions<'_> {
 }
 
 impl Described<'_> {
+    /// It changes another file that launches the kernel too.
+    pub fn and_elsewhere(self, file: usize, edits: Edits<'_>) -> Self {
+        let edits = edits.finish();
+        self.action.elsewhere.push(EditsElsewhere { file, edits });
+        self
+    }
+
     /// It changes nothing of what is compiled: only a measurement shows what it does.
     pub fn in_host_code(self) -> Self {
         self.action.effects.clear();

@@ -4,21 +4,23 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
-use super::Remade;
 use super::evidence::{Compiled, Search};
+use super::{Elsewhere, Launched, Remade};
 use crate::body::{ApiCall, Device, values};
 use crate::classify::Class;
-use crate::model::{Candidate, FileModel, Kernel, Launch};
+use crate::model::{Candidate, FileModel, Kernel};
 use crate::rewrite::Edits;
-use crate::rules::{DeviceContext, FileContext, InItem, KernelUses};
+use crate::rules::{DeviceContext, FileContext, InItem, KernelUses, multiplies};
 
 /// What the workspace says of a kernel, where it was asked.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'w> {
     /// How it uses the kernel.
     pub uses: &'w KernelUses,
-    /// Whether another file may mean something of the kernel's file by a name. Without, nobody looked.
-    pub named: Option<&'w dyn Fn(&str) -> bool>,
+    /// Whether another file may mean something of a file by a name. Without, nobody looked.
+    pub named: Option<&'w dyn Fn(Naming<'_>) -> bool>,
+    /// Other files that launch it, as far as they were read.
+    pub elsewhere: &'w [Elsewhere<'w>],
     /// Changes that were measured on it and made some configurations faster and others slower.
     pub mixed: &'w [Mixed],
     /// Searches of it as it is now that were recorded.
@@ -27,6 +29,17 @@ pub struct Surroundings<'w> {
     pub compiled: &'w [Compiled],
     /// Changes of one of its hints that were measured, the newest first.
     pub remade: &'w [Remade],
+}
+
+/// A name that other files may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Naming<'n> {
+    /// The name.
+    pub name: &'n str,
+    /// The file that it is of: one of [`Surroundings::elsewhere`], or the kernel's.
+    pub of: Option<usize>,
+    /// Files of [`Surroundings::elsewhere`] that are known to use it, and so do not count.
+    pub but: &'n [usize],
 }
 
 /// A change of the playbook that was tried: faster here, slower there.
@@ -83,18 +96,54 @@ pub struct Called<'a> {
 
 impl<'a> KernelContext<'a> {
     /// The launches of its own file that may be of this kernel, in source order.
-    pub fn launches(&self) -> Vec<&'a Launch> {
+    pub fn launches(&self) -> Vec<Launched<'a>> {
         let launches = self.file.model.launches.iter();
         launches
             .filter(|l| names(&l.candidates, self.number))
+            .map(|launch| Launched {
+                file: *self.file,
+                launch,
+                elsewhere: None,
+            })
             .collect()
+    }
+
+    /// The launches of other files that can only be of this kernel, in source order for each file.
+    pub fn launches_elsewhere(&self) -> Vec<Launched<'a>> {
+        let files = self.around.map_or(&[][..], |around| around.elsewhere);
+        let files = files.iter().enumerate();
+        files
+            .flat_map(|(number, elsewhere)| {
+                let launches = elsewhere.file.model.launches.iter();
+                let of_it = launches.filter(|l| elsewhere.launches.contains(&l.span));
+                of_it.map(move |launch| Launched {
+                    file: elsewhere.file,
+                    launch,
+                    elsewhere: Some(number),
+                })
+            })
+            .collect()
+    }
+
+    /// Whether it multiplies matrices.
+    pub fn multiplies(&self) -> bool {
+        multiplies(self.file, &[Candidate::Local(self.number)])
     }
 
     /// Whether another file of the workspace may mean something of this one by a name. Nothing where
     /// nobody looked.
     pub fn named_elsewhere(&self, name: &str) -> Option<bool> {
+        self.may_name(Naming {
+            name,
+            of: None,
+            but: &[],
+        })
+    }
+
+    /// The same of any file, with exceptions.
+    pub fn may_name(&self, naming: Naming<'_>) -> Option<bool> {
         let named = self.around?.named?;
-        Some(named(name))
+        Some(named(naming))
     }
 
     /// The text of its item.

@@ -8,6 +8,7 @@
 mod action;
 mod alone;
 mod context;
+mod elsewhere;
 mod evidence;
 mod host;
 mod markdown;
@@ -25,7 +26,8 @@ mod tests;
 
 pub use action::{Action, Actions, Effect};
 pub(crate) use context::own_uses;
-pub use context::{KernelContext, Mixed, Surroundings};
+pub use context::{KernelContext, Mixed, Naming, Surroundings};
+pub use elsewhere::{EditsElsewhere, Elsewhere, Launched};
 pub use evidence::{Code, Compiled, Search, Timed};
 pub use markdown::markdown;
 pub use offer::actions;

@@ -6,8 +6,8 @@ use smol_str::SmolStr;
 
 use super::remade::code_without;
 use super::{
-    Action, Code, Compiled, Mixed, Numerics, Optimization, Remade, Search, Surroundings, Timed,
-    own_uses,
+    Action, Code, Compiled, Mixed, Naming, Numerics, Optimization, Remade, Search, Surroundings,
+    Timed, own_uses,
 };
 use crate::eval::Known;
 use crate::model::{FileModel, ModelCache};
@@ -36,6 +36,7 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
         let around = Surroundings {
             uses: &uses,
             named: None,
+            elsewhere: &[],
             mixed: &mixed,
             searched: &searched,
             compiled: &compiled,
@@ -159,7 +160,7 @@ pub(crate) fn among(
     let model = FileModel::build(&parsed, &text, "", &mut ModelCache::default());
     let target = Target::default();
     let checked = check(&parsed, &text, &model, &target, &mut RuleCache::default());
-    let named = |name: &str| names.is_some_and(|names| names.contains(&name));
+    let named = |naming: Naming<'_>| names.is_some_and(|names| names.contains(&naming.name));
     let uses = KernelUses {
         launches: 1,
         ..KernelUses::default()
@@ -167,6 +168,7 @@ pub(crate) fn among(
     let around = Surroundings {
         uses: &uses,
         named: names.is_some().then_some(&named),
+        elsewhere: &[],
         mixed: &[],
         searched: &[],
         compiled: &[],

@@ -162,9 +162,24 @@ impl Kept {
     }
 }
 
+/// A file whose rules nobody asks: its names alone. It is as if it had no device code.
+pub fn unchecked(
+    file: &ParsedFile,
+    text: &str,
+    model: &FileModel,
+    target: &Arc<Target>,
+) -> Checked {
+    Checked {
+        findings: Arc::default(),
+        module: RuleCache::default().module(file, text, model, target),
+        devices: Arc::default(),
+        target: Arc::clone(target),
+    }
+}
+
 impl Checked {
     /// The file as its rules are shown it.
-    fn context<'a>(
+    pub fn context<'a>(
         &'a self,
         file: &'a ParsedFile,
         text: &'a str,

@@ -30,7 +30,7 @@ mod tuned;
 mod tuning;
 mod waits;
 
-pub use check::{Checked, RuleCache, check, check_links};
+pub use check::{Checked, RuleCache, check, check_links, unchecked};
 pub use compiled::{CompiledContext, compiled};
 pub(crate) use context::expression;
 pub use context::{

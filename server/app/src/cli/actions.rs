@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Numerics, Proof};
+use tileperf_analysis::playbook::{Action, Numerics, Proof};
 use tileperf_engine::{Depth, KernelActions, Offered};
 use tileperf_proc::CancelToken;
 
@@ -167,6 +167,9 @@ fn write_text(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::
         for premise in &action.premises {
             note(&format!("only if {premise}"))?;
         }
+        for other in elsewhere(kernel, action) {
+            note(&format!("changes {} too", other.display()))?;
+        }
         if let Some(next) = action.next_in_words() {
             note(&next)?;
         }
@@ -180,6 +183,13 @@ fn write_json(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::
         writeln!(out, "{}", row(path, kernel, line, offered))?;
     }
     Ok(())
+}
+
+/// The other files that an action changes.
+fn elsewhere(kernel: &KernelActions, action: &Action) -> Vec<PathBuf> {
+    let files = action.elsewhere.iter();
+    let files = files.filter_map(|change| kernel.elsewhere.get(change.file)?.doc.path());
+    files.collect()
 }
 
 fn row(path: &Path, kernel: &KernelActions, line: u32, offered: &Offered) -> Value {
@@ -205,6 +215,7 @@ fn row(path: &Path, kernel: &KernelActions, line: u32, offered: &Offered) -> Val
         "numerics": action.numerics,
         "effects": action.effects,
         "premises": action.premises,
+        "elsewhere": elsewhere(kernel, action),
         "next": action.next.iter().map(|next| next.id).collect::<Vec<_>>(),
         "proof": proof,
     })

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tileperf_analysis::playbook::{Action, OPTIMIZATIONS, Optimization};
 use tileperf_analysis::rewrite;
-use tileperf_engine::KernelActions;
+use tileperf_engine::{DocId, KernelActions};
+
+use super::edited::Edited;
 
 /// `PATH:KERNEL` as its parts. A path may hold colons itself.
 pub(super) fn split(text: &str) -> (PathBuf, Option<String>) {
@@ -104,15 +106,39 @@ fn offered(kernel: &KernelActions) -> String {
     }
 }
 
-/// A text with an action's change.
+/// The files that an action changes, with their new texts: the kernel's first. `shown`: what the user
+/// calls a file.
 ///
 /// # Errors
-/// It would not parse any more.
-pub(super) fn applied(before: &str, action: &Action) -> anyhow::Result<String> {
-    let after = rewrite::apply(before, &action.edits)?;
-    let broken = !tileperf_syntax::parse(&after).is_clean();
-    if broken && tileperf_syntax::parse(before).is_clean() {
-        bail!("{} would leave a file that does not parse", action.name());
+/// One is no file, or would not parse any more.
+pub(super) fn applied(
+    kernel: &KernelActions,
+    action: &Action,
+    shown: &dyn Fn(&DocId) -> PathBuf,
+) -> anyhow::Result<Vec<Edited>> {
+    let mut changed = vec![(&kernel.doc, &kernel.text, &action.edits)];
+    for elsewhere in &action.elsewhere {
+        let file = kernel.elsewhere.get(elsewhere.file);
+        let file = file.context("a file that launches the kernel is gone")?;
+        changed.push((&file.doc, &file.text, &elsewhere.edits));
     }
-    Ok(after)
+    let mut out = Vec::new();
+    for (doc, text, edits) in changed {
+        if edits.is_empty() {
+            continue;
+        }
+        let before = text.as_str();
+        let after = rewrite::apply(before, edits)?;
+        let broken = !tileperf_syntax::parse(&after).is_clean();
+        if broken && tileperf_syntax::parse(before).is_clean() {
+            bail!("{} would leave a file that does not parse", action.name());
+        }
+        out.push(Edited {
+            path: doc.path().context("the kernel is in no file")?,
+            shown: shown(doc),
+            before: before.to_owned(),
+            after,
+        });
+    }
+    Ok(out)
 }

@@ -54,6 +54,8 @@ pub struct CheckedWorkspace {
 /// A file with what the rules about it alone found.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
+    /// The editor's version of it, if it is open.
+    pub(crate) version: Option<i32>,
     pub(crate) text: Text,
     pub(crate) parsed: Arc<ParsedFile>,
     pub(crate) model: Arc<FileModel>,
@@ -291,6 +293,7 @@ impl Shared {
         if let Some(open) = self.docs.get(doc).map(|d| Arc::clone(&d)) {
             let (analyzed, checked) = open.checked(target);
             return Some(View {
+                version: Some(analyzed.version),
                 text: analyzed.text.clone(),
                 parsed: Arc::clone(&analyzed.parsed),
                 model: Arc::clone(&analyzed.model),
@@ -315,6 +318,7 @@ impl Shared {
             &mut RuleCache::default(),
         );
         let view = View {
+            version: None,
             text: indexed.text.clone(),
             parsed,
             model: Arc::clone(&indexed.model),

@@ -3,6 +3,7 @@
 //! Asked, the engine answers from what is known. What is not known is found out in the background
 //! ([`Engine::prove_soon`]) or, on the command line, there and then ([`Engine::prove_now`]).
 
+mod elsewhere;
 mod named;
 mod proofs;
 
@@ -11,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Mixed, Proof, Surroundings, present};
+use tileperf_analysis::playbook::{Action, Elsewhere, Mixed, Naming, Proof, Surroundings, present};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
 use tileperf_perf::flow;
@@ -21,7 +22,10 @@ use crate::compiled::{Attempt, KernelKey};
 use crate::engine::Shared;
 use crate::findings::View;
 use crate::runs::mixed_on_disk;
+use crate::view::FileView;
 use crate::{Depth, DocId, Engine};
+use elsewhere::Launching;
+pub use elsewhere::OtherFile;
 pub(crate) use proofs::Proofs;
 
 /// A kernel and what may make it faster.
@@ -41,6 +45,8 @@ pub struct KernelActions {
     pub name_span: Span,
     /// The most promising first.
     pub actions: Vec<Offered>,
+    /// The other files that actions change, by [`tileperf_analysis::playbook::EditsElsewhere::file`].
+    pub elsewhere: Vec<OtherFile>,
 }
 
 /// An action with what is known of it.
@@ -61,21 +67,52 @@ impl Engine {
             .collect()
     }
 
-    /// What may make the kernel around a place faster.
+    /// What may make the kernel around a place faster. At a launch: what of the kernel that it launches
+    /// changes the code there.
     pub fn actions_at(&self, doc: &DocId, at: Span) -> Option<KernelActions> {
         let file = self.shared.file(doc)?;
         let around = |kernel: &tileperf_analysis::model::Kernel| {
             let start = kernel.top.start.min(kernel.span.start);
             start <= at.start && at.end <= kernel.span.end
         };
-        let number = file.model.kernels.iter().position(around)?;
-        self.actions_of(doc, number)
+        match file.model.kernels.iter().position(around) {
+            Some(number) => self.actions_of(doc, number),
+            None => self.actions_at_launch(&file, at),
+        }
+    }
+
+    fn actions_at_launch(&self, file: &FileView, at: Span) -> Option<KernelActions> {
+        let launches = file.model.launches.iter();
+        let launch = (launches.filter(|l| !l.stale)).find(|l| l.span.contains(at))?;
+        let kernels = self.shared.kernels(file, &launch.candidates);
+        let [kernel] = kernels.as_slice() else {
+            return None;
+        };
+        let parsed = self.shared.parsed(&file.doc);
+        let item = (parsed.items.iter()).find(|item| item.span.contains(launch.span))?;
+        let mut of = self.actions_of(&kernel.file.doc, kernel.number)?;
+        let KernelActions {
+            doc,
+            actions,
+            elsewhere,
+            ..
+        } = &mut of;
+        actions.retain(|offered| {
+            let action = &offered.action;
+            let own = action.edits.iter().filter(|_| *doc == file.doc);
+            let is_here = |number: usize| elsewhere.get(number).is_some_and(|f| f.doc == file.doc);
+            let there = action.elsewhere.iter().filter(|e| is_here(e.file));
+            let mut all = own.chain(there.flat_map(|e| &e.edits));
+            all.any(|edit| item.span.contains(edit.span))
+        });
+        Some(of)
     }
 
     fn actions_of(&self, doc: &DocId, number: usize) -> Option<KernelActions> {
         let view = self.shared.view(doc, &self.target())?;
         let kernel = view.model.kernels.get(number)?;
-        let actions = self.shared.offered(&view, doc, number);
+        let launching = self.shared.launching(doc, number);
+        let actions = self.shared.offered(&view, doc, number, &launching);
         let key = KernelKey::new(doc, kernel);
         let arch = self.compile_archs().first().copied();
         let proofs = &self.shared.proofs;
@@ -85,11 +122,12 @@ impl Engine {
         });
         Some(KernelActions {
             doc: doc.clone(),
-            version: self.text(doc).map(|(version, _)| version),
+            version: view.version,
             kernel: kernel.qualified.clone(),
             ordinal: kernel.ordinal,
             name_span: kernel.name_span,
             actions: offered.collect(),
+            elsewhere: launching.iter().map(Launching::file).collect(),
             text: view.text,
         })
     }
@@ -127,9 +165,21 @@ impl Engine {
 
 impl Shared {
     /// What the playbook proposes for the n-th kernel of a file, with what the workspace says of it.
-    fn offered(&self, view: &View, doc: &DocId, number: usize) -> Vec<Action> {
+    fn offered(
+        &self,
+        view: &View,
+        doc: &DocId,
+        number: usize,
+        launching: &[Launching],
+    ) -> Vec<Action> {
         let uses = self.kernel_uses(doc, number);
-        let named = |name: &str| self.is_named_elsewhere(doc, name);
+        let named = |naming: Naming<'_>| {
+            let other = |number: usize| launching.get(number).map(|l| &l.doc);
+            let of = naming.of.and_then(other).unwrap_or(doc);
+            let but: Vec<&DocId> = naming.but.iter().filter_map(|n| other(*n)).collect();
+            self.is_named_elsewhere(of, naming.name, &but)
+        };
+        let elsewhere: Vec<Elsewhere<'_>> = launching.iter().map(Launching::as_elsewhere).collect();
         let mixed = self.mixed(doc, view, number);
         let (mut searched, mut compiled, mut remade) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(kernel) = view.model.kernels.get(number).map(|k| &k.qualified) {
@@ -150,7 +200,8 @@ impl Shared {
             searched: &searched,
             compiled: &compiled,
             remade: &remade,
-            named: (self.has_read_all()).then_some(&named as &dyn Fn(&str) -> bool),
+            elsewhere: &elsewhere,
+            named: (self.has_read_all()).then_some(&named as &dyn Fn(Naming<'_>) -> bool),
         };
         let (parsed, text, model) = (&view.parsed, view.text.as_str(), &view.model);
         (view.checked).actions_within(parsed, text, model, number, Some(around))

@@ -11,13 +11,15 @@ use crate::engine::Shared;
 use crate::words::{has_word, module_word};
 
 impl Shared {
-    /// Whether a file other than `doc` may mean something of it by `name`: it has the word, and the
-    /// module's name, a `from ... import` of that word or an import of everything. Looks at the files
-    /// that mention cuTile; nothing while they are still being read.
-    pub(super) fn is_named_elsewhere(&self, doc: &DocId, name: &str) -> bool {
+    /// Whether a file other than `doc` and `but` may mean something of `doc` by `name`: it has the word,
+    /// and the module's name, a `from ... import` of that word or an import of everything. Looks at the
+    /// files that mention cuTile; nothing while they are still being read.
+    pub(super) fn is_named_elsewhere(&self, doc: &DocId, name: &str, but: &[&DocId]) -> bool {
         let module = module_word(doc);
         let files = self.relevant_files();
-        let mut others = files.iter().filter(|file| file.doc != *doc);
+        let mut others = files
+            .iter()
+            .filter(|file| file.doc != *doc && !but.contains(&&file.doc));
         others.any(|file| may_mean(&file.text, name, module.as_deref()))
     }
 }

@@ -17,7 +17,7 @@ use tileperf_compiler::CancelToken;
 use super::proven;
 use crate::compiled::{Attempt, KernelKey};
 use crate::engine::{Shared, spawn};
-use crate::{Depth, DocId, Engine};
+use crate::{Depth, Engine};
 
 /// How long the thread waits before it looks whether the engine is still there.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -75,9 +75,8 @@ impl Proofs {
 }
 
 impl Engine {
-    /// Has the actions on the kernel around a place proven in the background, where that is allowed.
-    /// Returns at once.
-    pub fn prove_soon(&self, doc: &DocId, of: &super::KernelActions) {
+    /// Has the actions on a kernel proven in the background, where that is allowed. Returns at once.
+    pub fn prove_soon(&self, of: &super::KernelActions) {
         let allowed = self.is_trusted() && self.is_awake() && self.settings().compile.enabled;
         let is_open =
             |offered: &super::Offered| offered.action.shows_in_code() && offered.proof.is_none();
@@ -85,7 +84,7 @@ impl Engine {
             return;
         }
         let key = KernelKey {
-            doc: doc.clone(),
+            doc: of.doc.clone(),
             qualified: of.kernel.clone(),
             ordinal: of.ordinal,
         };
@@ -161,7 +160,8 @@ impl Shared {
         let kernels = &view.model.kernels;
         let number = (kernels.iter()).position(|k| KernelKey::new(&key.doc, k) == *key)?;
         let (kernel, text) = (&kernels[number], view.text.as_str());
-        let actions = self.offered(&view, &key.doc, number);
+        let launching = self.launching(&key.doc, number);
+        let actions = self.offered(&view, &key.doc, number, &launching);
         let open = |action: &Action| {
             action.shows_in_code() && self.proofs.known(key, kernel, arch, action).is_none()
         };

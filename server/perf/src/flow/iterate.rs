@@ -30,8 +30,8 @@ pub struct Change {
     pub optimization: Option<String>,
     /// Who made it.
     pub origin: Origin,
-    /// What it changes; none: what is on the disk now.
-    pub proposal: Option<Proposal>,
+    /// What it changes, a file each; none: what is on the disk now.
+    pub proposals: Vec<Proposal>,
 }
 
 /// What became of a change.
@@ -58,9 +58,9 @@ impl Loop<'_> {
         self.expect_ready()?;
         let on_disk = self.on_disk()?;
         let standing = self.keep_all(&on_disk)?;
-        let candidate = match &change.proposal {
-            Some(proposal) => self.candidate(proposal, &standing)?,
-            None => standing.clone(),
+        let candidate = match change.proposals.as_slice() {
+            [] => standing.clone(),
+            proposals => self.candidate(proposals, &standing)?,
         };
         if candidate == self.session.base {
             return Ok(Outcome::NothingToTry);
@@ -73,7 +73,7 @@ impl Loop<'_> {
                 None => patch::describe(&patch),
             },
             origin: change.origin,
-            proposed: change.proposal.is_some(),
+            proposed: !change.proposals.is_empty(),
             base: self.session.base.clone(),
             candidate: candidate.clone(),
             environment: BTreeMap::new(),

@@ -28,25 +28,31 @@ impl Loop<'_> {
         expect_same(&self.session.base, &self.keep_all(&self.on_disk()?)?)
     }
 
-    /// The changeable files as a proposal makes them.
+    /// The changeable files as proposals make them.
     pub(super) fn candidate(
         &self,
-        proposal: &Proposal,
+        proposals: &[Proposal],
         standing: &[Stored],
     ) -> Result<Vec<Stored>, Error> {
         expect_same(&self.session.base, standing)?;
         let mut candidate = self.get_all(standing)?;
-        let content = (candidate.iter_mut())
-            .find(|file| file.path == proposal.path)
-            .and_then(|file| file.content.as_mut())
-            .filter(|content| content.bytes == proposal.before.as_bytes());
-        let Some(content) = content else {
-            return Err(Error::State(format!(
-                "{} is not UTF-8 or has changed meanwhile: it was left alone",
-                proposal.path.display()
-            )));
-        };
-        content.bytes = proposal.after.clone().into_bytes();
+        for proposal in proposals {
+            let shown = proposal.path.display();
+            let file = candidate.iter_mut().find(|file| file.path == proposal.path);
+            let file = file.ok_or_else(|| {
+                Error::State(format!(
+                    "the change is also of {shown}, which is not one of the session's files"
+                ))
+            })?;
+            let content = (file.content.as_mut())
+                .filter(|content| content.bytes == proposal.before.as_bytes());
+            let content = content.ok_or_else(|| {
+                Error::State(format!(
+                    "{shown} is not UTF-8 or has changed meanwhile: it was left alone"
+                ))
+            })?;
+            content.bytes = proposal.after.clone().into_bytes();
+        }
         self.keep_all(&candidate)
     }
 }

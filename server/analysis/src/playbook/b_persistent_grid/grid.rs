@@ -4,10 +4,9 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt};
 
-use super::super::KernelContext;
 use super::super::site::{Meaning, Refused, Site};
+use super::super::{KernelContext, Launched};
 use crate::body::walk;
-use crate::model::Launch;
 use crate::rewrite::Edits;
 use crate::rewrite::arguments::add_element;
 use crate::rewrite::autotune::fresh;
@@ -23,7 +22,7 @@ pub(super) struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    pub(super) fn of(at: &KernelContext<'a>, launch: &'a Launch) -> Result<Grid<'a>, Refused> {
+    pub(super) fn of(at: &KernelContext<'a>, launch: Launched<'a>) -> Result<Grid<'a>, Refused> {
         const FORM: Refused = "its grid is not one axis, written out";
         let site = Site::of(at, launch)?;
         let def = site.def().ok_or("it is launched outside functions")?;

@@ -12,8 +12,8 @@ use tileperf_syntax::ast::ExprKind;
 use self::body::Items;
 use self::grid::Grid;
 use super::optimization::optimization;
-use super::site::{Refused, only_launches};
-use super::{Actions, KernelContext};
+use super::site::{Refused, all_launches};
+use super::{Actions, KernelContext, Naming};
 use crate::rewrite::arguments::{add_element, close_after};
 use crate::rewrite::autotune::fresh;
 use crate::rewrite::{Edits, indent};
@@ -91,10 +91,10 @@ optimization! {
     /// ```
     ///
     /// A kernel is left alone that returns early, asks for blocks otherwise (in functions that it calls
-    /// too), carries a value from one item to the next, waits in a `while`, or is launched in another
-    /// file, by a search, or in a way that is not written out. One that would get a further argument
-    /// stays too where another file of the workspace names it. A persistent loop written as `while` is
-    /// rule TP405's.
+    /// too), carries a value from one item to the next, waits in a `while`, or is launched by a search,
+    /// a test, or in a way that is not written out. Launches in other files change with it. One that
+    /// would get a further argument stays too where a file names it that does not launch it. A
+    /// persistent loop written as `while` is rule TP405's.
     ///
     /// ```python good
     /// @ct.kernel
@@ -120,13 +120,14 @@ fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let hint = at.hint("occupancy").filter(|blocks| *blocks > 0);
     let all = hint.as_ref().map_or(&PER_SM[..], std::slice::from_ref);
     for per_sm in all {
-        let described = out.push_in_file(
-            format!("per-sm={per_sm}"),
-            plan.title(*per_sm),
-            plan.edits(*per_sm),
-        );
-        // Where all files of the workspace are known, none that uses cuTile names it.
-        if plan.given.is_none() && at.named_elsewhere(&at.kernel.name).is_none() {
+        let (edits, elsewhere) = plan.edits(*per_sm);
+        let mut described =
+            out.push_in_file(format!("per-sm={per_sm}"), plan.title(*per_sm), edits);
+        for (file, edits) in elsewhere {
+            described = described.and_elsewhere(file, edits);
+        }
+        // Where all files of the workspace are known, no other that uses cuTile names it.
+        if plan.given.is_none() && plan.may_be_named().is_none() {
             described.if_only(format!(
                 "nothing outside this file launches `{}`: it gets one more argument",
                 at.kernel.name
@@ -146,27 +147,43 @@ struct Plan<'c, 'a> {
 
 impl<'c, 'a> Plan<'c, 'a> {
     fn of(at: &'c KernelContext<'a>) -> Result<Plan<'c, 'a>, Refused> {
-        let file = at.file;
-        let torch = file.module.imports.get("torch");
-        if torch.is_none_or(|path| path != "torch") {
-            return Err("the device cannot be asked without torch");
-        }
-        if is_test(file) {
+        if is_test(at.file) {
             return Err("its file holds tests or benchmarks");
         }
-        let launches = only_launches(at)?;
+        let launches = all_launches(at)?;
+        for launched in &launches {
+            let torch = launched.file.module.imports.get("torch");
+            if torch.is_none_or(|path| path != "torch") {
+                return Err("the device cannot be asked without torch");
+            }
+            if is_test(&launched.file) {
+                return Err("tests or benchmarks launch it");
+            }
+        }
         let items = Items::of(at)?;
         let grids = launches.into_iter().map(|launch| Grid::of(at, launch));
         let grids: Vec<Grid<'a>> = grids.collect::<Result<_, _>>()?;
         let given = given(at, &grids);
-        if given.is_none() && at.named_elsewhere(&at.kernel.name) == Some(true) {
-            return Err("other files name it, and may launch it without the argument that it gets");
-        }
-        Ok(Plan {
+        let plan = Plan {
             at,
             items,
             grids,
             given,
+        };
+        if given.is_none() && plan.may_be_named() == Some(true) {
+            return Err("other files name it, and may launch it without the argument that it gets");
+        }
+        Ok(plan)
+    }
+
+    /// Whether files that do not launch it may name it.
+    fn may_be_named(&self) -> Option<bool> {
+        let launching = self.grids.iter().filter_map(|grid| grid.site.elsewhere);
+        let launching: Vec<usize> = launching.collect();
+        self.at.may_name(Naming {
+            name: &self.at.kernel.name,
+            of: None,
+            but: &launching,
         })
     }
 
@@ -178,7 +195,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         }
     }
 
-    fn edits(&self, per_sm: i64) -> Edits<'a> {
+    fn edits(&self, per_sm: i64) -> (Edits<'a>, Vec<(usize, Edits<'a>)>) {
         let at = self.at;
         let count = match self.given {
             Some(param) => param.to_string(),
@@ -189,10 +206,21 @@ impl<'c, 'a> Plan<'c, 'a> {
             edits = self.add_param(edits, &count);
         }
         edits = self.items.walked(at, edits, &count);
+        let mut elsewhere: Vec<(usize, Edits<'a>)> = Vec::new();
         for grid in &self.grids {
-            edits = grid.shortened(edits, per_sm, self.given.is_none());
+            let is_passed = self.given.is_none();
+            let Some(file) = grid.site.elsewhere else {
+                edits = grid.shortened(edits, per_sm, is_passed);
+                continue;
+            };
+            let known = elsewhere.iter().position(|(other, _)| *other == file);
+            let before = match known {
+                Some(at) => elsewhere.swap_remove(at).1,
+                None => Edits::new(grid.site.file.text),
+            };
+            elsewhere.push((file, grid.shortened(before, per_sm, is_passed)));
         }
-        edits
+        (edits, elsewhere)
     }
 
     /// A name for the number of items: the launch's own, if the kernel has none like it.

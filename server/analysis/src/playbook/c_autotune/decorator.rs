@@ -33,6 +33,28 @@ pub(super) fn fixed(at: &KernelContext<'_>) -> Result<Fixed, Refused> {
     })
 }
 
+impl Fixed {
+    /// As another file can write them, which does not know this one's names.
+    pub(super) fn in_numbers(self) -> Result<Fixed, Refused> {
+        let number = |hint: Option<Hint>| match hint {
+            None => Ok(None),
+            Some(hint) => match hint.number {
+                Some(number) => Ok(Some(Hint {
+                    text: number.to_string(),
+                    ..hint
+                })),
+                None => {
+                    Err("a hint at its decorator is no number, and its launch is in another file")
+                }
+            },
+        };
+        Ok(Fixed {
+            occupancy: number(self.occupancy)?,
+            num_ctas: number(self.num_ctas)?,
+        })
+    }
+}
+
 /// The decorator without hints.
 pub(super) fn without<'a>(at: &KernelContext<'a>, names: &[&str]) -> Result<Edits<'a>, Refused> {
     let edits = Edits::new(at.file.text);

@@ -355,6 +355,9 @@ optimization! {
     /// the launch itself writes to the caller's arrays. Each configuration takes half a second to a
     /// second to compile, once a process and case.
     ///
+    /// Where another file launches the kernel, and its own does not, the search goes into that file; the
+    /// hints leave the decorator in its own.
+    ///
     /// A kernel is left alone whose launch is in a loop or a backward pass, that is launched elsewhere
     /// with its decorator's hints, or whose trials could do something else than the launch:
     ///
@@ -389,10 +392,14 @@ fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
 
 fn push(at: &KernelContext<'_>, from: From, out: &mut Actions<'_>) {
     let Ok(plan) = Plan::of(at, from) else { return };
-    let Ok(edits) = plan.edits() else { return };
-    let mut described = out
-        .push_in_file(plan.variant(), plan.title(), edits)
-        .in_host_code();
+    let Ok((edits, elsewhere)) = plan.edits() else {
+        return;
+    };
+    let mut described = out.push_in_file(plan.variant(), plan.title(), edits);
+    if let Some((file, edits)) = elsewhere {
+        described = described.and_elsewhere(file, edits);
+    }
+    described = described.in_host_code();
     if plan.has_tiles() {
         described = described.other_results().if_only(
             "the kernel is right for every tile of the space, also where it does not divide an extent",

@@ -13,12 +13,12 @@ use super::triton::Listed;
 use super::write::{Tuned, Words};
 use crate::body::is_decorated;
 use crate::classify::Class;
-use crate::model::{AccessKind, Candidate};
+use crate::model::AccessKind;
 use crate::playbook::KernelContext;
 use crate::playbook::site::{Refused, Site};
 use crate::rewrite::Edits;
 use crate::rewrite::autotune::{fresh, module_lines};
-use crate::rules::{is_test, multiplies};
+use crate::rules::{FileContext, is_test};
 use crate::target::Version;
 
 /// The first version with `cuda.tile.tune.exhaustive_search`.
@@ -57,9 +57,8 @@ impl<'c, 'a> Plan<'c, 'a> {
         if is_test(file) {
             return Err("its file holds tests or benchmarks");
         }
-        let mut imports = file.module.imports.values();
-        if imports.any(|p| p.starts_with("torch.distributed")) {
-            return Err("it runs on several devices at once, which would have to search together");
+        if is_distributed(file) {
+            return Err(DISTRIBUTED);
         }
         let of_that_name = file.model.kernels.iter().filter(|k| k.name == kernel.name);
         let of_module = kernel.qualified == kernel.name;
@@ -68,6 +67,11 @@ impl<'c, 'a> Plan<'c, 'a> {
         }
         let fixed = fixed(at)?;
         let sites = sites(at, &fixed)?;
+        let elsewhere = sites.first().and_then(|site| site.elsewhere);
+        let fixed = match elsewhere {
+            Some(_) => fixed.in_numbers()?,
+            None => fixed,
+        };
         let effects = Effects::of(file, &at.device)?;
         drift::check(at, &effects)?;
         let space = match from {
@@ -127,9 +131,22 @@ impl<'c, 'a> Plan<'c, 'a> {
         format!("Tune {what} of `{name}`: search {count} configurations once, cache, launch")
     }
 
-    /// The change of the file.
-    pub(super) fn edits(&self) -> Result<Edits<'a>, Refused> {
-        let file = self.at.file;
+    /// The change of the kernel's file, and that of the launches' where they are apart.
+    pub(super) fn edits(&self) -> Result<(Edits<'a>, Option<(usize, Edits<'a>)>), Refused> {
+        let decorator = without(self.at, self.space.hints())?;
+        let site = self.sites.first().ok_or("nothing launches it")?;
+        Ok(match site.elsewhere {
+            None => (self.host(decorator)?, None),
+            Some(file) => (
+                decorator,
+                Some((file, self.host(Edits::new(site.file.text))?)),
+            ),
+        })
+    }
+
+    /// The change of the launches' file, after others of that file.
+    fn host(&self, mut edits: Edits<'a>) -> Result<Edits<'a>, Refused> {
+        let file = &self.sites.first().ok_or("nothing launches it")?.file;
         let mut imports = Imports::of(file);
         let torch = imports.torch();
         if torch.is_none() && !matches!(self.space, Space::Occupancy) {
@@ -147,7 +164,6 @@ impl<'c, 'a> Plan<'c, 'a> {
             torch: torch.unwrap_or_else(|| "torch".to_owned()),
             configs,
         };
-        let mut edits = without(self.at, self.space.hints())?;
         let mut taken = file.text.to_owned();
         for (number, site) in self.sites.iter().enumerate() {
             let cache = fresh(&taken, &format!("_{stem}_tuned"));
@@ -199,21 +215,36 @@ impl<'c, 'a> Plan<'c, 'a> {
     }
 }
 
-/// The launches to be tuned.
+/// The launches to be tuned: those of the kernel's file, or of the only other file that has any.
 fn sites<'a>(at: &KernelContext<'a>, fixed: &Fixed) -> Result<Vec<Site<'a>>, Refused> {
-    let mut sites = Vec::new();
+    let own = at.launches();
+    let launches = match own.is_empty() {
+        true => at.launches_elsewhere(),
+        false => own,
+    };
+    let mut sites: Vec<Site<'a>> = Vec::new();
     let mut refused = None;
-    for launch in at.launches() {
-        match Site::of(at, launch) {
+    for launched in launches {
+        if launched.elsewhere.is_some() && is_test(&launched.file) {
+            refused = Some("a test launches it with the hints of its decorator");
+            continue;
+        }
+        if is_distributed(&launched.file) {
+            return Err(DISTRIBUTED);
+        }
+        match Site::of(at, launched) {
             Ok(site) if site.is_backward() => {
                 refused = Some("it is launched in a backward pass");
+            }
+            Ok(site) if sites.first().is_some_and(|s| s.elsewhere != site.elsewhere) => {
+                return Err("several other files launch it");
             }
             Ok(site) => sites.push(site),
             Err(why) => refused = Some(why),
         }
     }
     if sites.is_empty() {
-        return Err(refused.unwrap_or("nothing launches it in its file"));
+        return Err(refused.unwrap_or("nothing launches it"));
     }
     // What is taken off the decorator would be missing there.
     let others = refused.is_some() || at.uses.launches > sites.len();
@@ -224,13 +255,17 @@ fn sites<'a>(at: &KernelContext<'a>, fixed: &Fixed) -> Result<Vec<Site<'a>>, Ref
     Ok(sites)
 }
 
+const DISTRIBUTED: Refused =
+    "it runs on several devices at once, which would have to search together";
+
+fn is_distributed(file: &FileContext<'_>) -> bool {
+    let mut imports = file.module.imports.values();
+    imports.any(|p| p.starts_with("torch.distributed"))
+}
+
 /// What is searched.
 fn space<'a>(at: &KernelContext<'a>, sites: &[Site<'a>], effects: &Effects) -> Space {
-    let launches = at.launches();
-    if !launches
-        .first()
-        .is_some_and(|l| multiplies(at.file, &l.candidates))
-    {
+    if !at.multiplies() {
         return Space::Occupancy;
     }
     if let [site] = sites
@@ -255,7 +290,7 @@ fn listed<'a>(
     let [site] = sites else {
         return Err("several launches would have to share the list");
     };
-    if !multiplies(at.file, &[Candidate::Local(at.number)]) || !has_free_tiles(at, effects) {
+    if !at.multiplies() || !has_free_tiles(at, effects) {
         return Err("its tiles may not be others");
     }
     let (tiles, _) =

@@ -105,7 +105,11 @@ impl<'a> Tuned<'_, 'a> {
         let hints: Vec<String> = (self.space.hints().iter())
             .map(|hint| format!("{hint}={config}.{hint}"))
             .collect();
-        format!("{}.replace_hints({})", self.kernel.name, hints.join(", "))
+        format!(
+            "{}.replace_hints({})",
+            self.site.kernel_name(),
+            hints.join(", ")
+        )
     }
 
     /// The launch of what was found. A call on one line gets several if it becomes long.
@@ -193,7 +197,7 @@ impl<'a> Tuned<'_, 'a> {
             format!("list({}()),", self.words.configs),
             format!("{stream},"),
             format!("grid_fn=lambda {}: {grid},", self.config_for(grid)),
-            format!("kernel={},", self.kernel.name),
+            format!("kernel={},", self.site.kernel_name()),
         ];
         if self.site.is_written() {
             let name = self.config_for(&trial.join(" "));

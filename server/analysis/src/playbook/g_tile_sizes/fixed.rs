@@ -13,9 +13,9 @@ use crate::playbook::c_autotune::tiles::{Dim, Givers, Tile, tile_of, tiles};
 use crate::playbook::c_autotune::written::Written;
 use crate::playbook::host::{followed, quotient};
 use crate::playbook::site::Site;
-use crate::playbook::{Actions, KernelContext};
+use crate::playbook::{Actions, KernelContext, Naming};
 use crate::rewrite::Edits;
-use crate::rules::{is_tile, multiplies};
+use crate::rules::{is_test, is_tile};
 
 /// How few and how many elements a block of an elementwise kernel may have.
 const ELEMENTS: std::ops::RangeInclusive<i64> = 128..=16384;
@@ -24,11 +24,13 @@ pub(super) fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let Ok(effects) = Effects::of(at.file, &at.device) else {
         return;
     };
-    let launches = at.launches();
-    let sites: Vec<Site<'_>> = (launches.iter())
-        .filter_map(|launch| Site::of(at, launch).ok())
+    let elsewhere = at.launches_elsewhere().into_iter();
+    let launches = at.launches().into_iter();
+    let sites: Vec<Site<'_>> = launches
+        .chain(elsewhere.filter(|launched| !is_test(&launched.file)))
+        .filter_map(|launched| Site::of(at, launched).ok())
         .collect();
-    let product = (launches.first()).is_some_and(|l| multiplies(at.file, &l.candidates));
+    let product = at.multiplies();
     let found: Vec<(&Site<'_>, Vec<Sized>)> = (sites.iter())
         .map(|site| {
             let all = match product {
@@ -71,10 +73,10 @@ impl Sized {
         product: bool,
         out: &mut Actions<'_>,
     ) {
-        let mut edits = Edits::new(at.file.text);
-        for (written, value) in &self.numbers {
-            edits = edits.replace(written.span, value.to_string());
-        }
+        let numbers = self.numbers.iter();
+        let edits = numbers.fold(Edits::new(site.file.text), |edits, (written, value)| {
+            edits.replace(written.span, value.to_string())
+        });
         let place = site.def().map_or("", |def| def.name.name.as_str());
         let title = format!(
             "Launch `{}` with {} in `{place}` (now {})",
@@ -82,7 +84,11 @@ impl Sized {
             self.variant.replace(',', ", "),
             self.now
         );
-        let mut described = out.push_in_file(label, title, edits).in_host_code();
+        let mut described = match site.elsewhere {
+            None => out.push_in_file(label, title, edits),
+            Some(file) => (out.push_in_file(label, title, at.edits())).and_elsewhere(file, edits),
+        };
+        described = described.in_host_code();
         if product {
             described = described.other_results();
         }
@@ -93,11 +99,16 @@ impl Sized {
 }
 
 /// What the numbers rest on that are not only this launch's; nothing if somebody else reads them.
-fn premises(at: &KernelContext<'_>, numbers: &[Written]) -> Option<Vec<String>> {
+fn premises(at: &KernelContext<'_>, site: &Site<'_>, numbers: &[Written]) -> Option<Vec<String>> {
     let mut out = Vec::new();
     for written in numbers {
         if let Some(name) = &written.constant {
-            match at.named_elsewhere(name) {
+            let naming = Naming {
+                name,
+                of: site.elsewhere,
+                but: &[],
+            };
+            match at.may_name(naming) {
                 Some(true) => return None,
                 Some(false) => {}
                 None => out.push(format!("no other file reads `{name}`")),
@@ -126,7 +137,7 @@ fn of_product(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Vec
     let Some(written) = written else {
         return Vec::new();
     };
-    let Some(mut premises) = premises(at, &written) else {
+    let Some(mut premises) = premises(at, site, &written) else {
         return Vec::new();
     };
     premises.push(
@@ -212,7 +223,7 @@ fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Ve
             if size < 16 || !ELEMENTS.contains(&(block / free.value * size)) {
                 continue;
             }
-            let Some(mut premises) = premises(at, &free.written) else {
+            let Some(mut premises) = premises(at, site, &free.written) else {
                 continue;
             };
             premises.push(format!(

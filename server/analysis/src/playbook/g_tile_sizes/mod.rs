@@ -23,7 +23,7 @@ optimization! {
     /// sm_90, 64 to 128 on sm_120 and up to 128 on older cards, square and not; for kernels that work on
     /// each element alone half and twice, a quarter and four times the size. The number is changed
     /// where it is written, and only where nothing but the grid and what the kernel is passed follows
-    /// from it: no buffer, no test, no other call.
+    /// from it: no buffer, no test, no other call. The launch may be in another file than the kernel.
     ///
     /// ```python before
     /// @ct.kernel

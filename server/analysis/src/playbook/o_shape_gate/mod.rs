@@ -125,7 +125,7 @@ fn by_shape(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     let [launch] = launches.as_slice() else {
         return;
     };
-    let Ok(site) = Site::of(at, launch) else {
+    let Ok(site) = Site::of(at, *launch) else {
         return;
     };
     for mixed in mixed {
@@ -190,11 +190,8 @@ fn edits<'a>(
     if at.kernel.qualified != *name {
         return Err("it is not a function of the module");
     }
-    if !action
-        .edits
-        .iter()
-        .all(|edit| item.span.contains(edit.span))
-    {
+    let mut own = action.edits.iter().map(|edit| edit.span);
+    if !action.elsewhere.is_empty() || !own.all(|span| item.span.contains(span)) {
         return Err("the change is not of the kernel alone");
     }
     let own = action.edits.iter().map(|edit| TextEdit {

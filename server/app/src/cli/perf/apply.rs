@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 use tileperf_analysis::playbook::{Action, Numerics};
 use tileperf_engine::{DocId, Engine, KernelActions};
@@ -116,22 +115,22 @@ fn inside<'p>(named: &Named, file: &'p Path) -> &'p Path {
 }
 
 fn change(named: &Named, kernel: &KernelActions, action: &Action) -> anyhow::Result<Change> {
-    let before = kernel.text.as_str();
-    let after = chosen::applied(before, action)?;
-    let file = kernel.doc.path().context("the kernel is in no file")?;
+    let shown = |doc: &DocId| inside(named, &doc.path().unwrap_or_default()).to_owned();
+    let changed = chosen::applied(kernel, action, &shown)?;
     let (optimization, variant) = (action.optimization, action.variant.clone());
     let name = format!("{} {} {variant}", optimization.id, optimization.slug);
+    let proposals = changed.into_iter().map(|file| Proposal {
+        path: file.shown,
+        before: file.before,
+        after: file.after,
+    });
     Ok(Change {
         optimization: Some(name.trim_end().to_owned()),
         origin: Origin::Playbook {
             id: optimization.id.to_owned(),
             variant,
         },
-        proposal: Some(Proposal {
-            path: inside(named, &file).to_owned(),
-            before: before.to_owned(),
-            after,
-        }),
+        proposals: proposals.collect(),
     })
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &IterateArgs) -> anyhow::Result<ExitCode> {
         let outcome = looped.iterate(Change {
             optimization: args.name.clone(),
             origin: Origin::User,
-            proposal: None,
+            proposals: Vec::new(),
         })?;
         conclude(looped, &outcome, had_baseline, args.run.format)
     };

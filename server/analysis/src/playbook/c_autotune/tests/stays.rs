@@ -111,6 +111,7 @@ fn other_files_count() {
             &model,
             0,
             Some(Surroundings {
+                elsewhere: &[],
                 uses: &uses,
                 named: None,
                 mixed: &[],

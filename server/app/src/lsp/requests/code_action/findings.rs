@@ -10,7 +10,7 @@ use tower_lsp::ls_types::{
     WorkspaceEdit,
 };
 
-use super::{Editing, FIX_ALL, Wanted};
+use super::{Changed, Editing, FIX_ALL, Wanted};
 use crate::lsp::about::About;
 use crate::lsp::diagnostics;
 
@@ -152,7 +152,12 @@ impl Actions<'_> {
     }
 
     fn edit(&self, edits: &[TextEdit]) -> WorkspaceEdit {
-        let (text, version) = (&self.checked.text, self.checked.version);
-        (self.editing).change(self.about, self.uri, (text, version), edits, None)
+        let changed = Changed {
+            uri: self.uri.clone(),
+            text: &self.checked.text,
+            version: self.checked.version,
+            edits,
+        };
+        (self.editing).change(self.about, &[changed], None)
     }
 }

@@ -122,24 +122,29 @@ struct Note {
     asks: bool,
 }
 
+/// What changes in a document.
+struct Changed<'c> {
+    uri: Uri,
+    text: &'c Text,
+    /// The editor's version that the text is of, if it is open.
+    version: Option<i32>,
+    edits: &'c [TextEdit],
+}
+
 impl Editing {
-    /// A change of one document.
-    fn change(
-        self,
-        about: &About,
-        uri: &Uri,
-        (text, version): (&Text, Option<i32>),
-        edits: &[TextEdit],
-        note: Option<Note>,
-    ) -> WorkspaceEdit {
-        let edit = |edit: &TextEdit| ls_types::TextEdit {
-            range: about.convert.range(text, edit.span),
-            new_text: edit.text.clone(),
+    /// A change of documents: of all of them, or of none.
+    fn change(self, about: &About, all: &[Changed<'_>], note: Option<Note>) -> WorkspaceEdit {
+        let edits = |of: &Changed<'_>| -> Vec<ls_types::TextEdit> {
+            let edit = |edit: &TextEdit| ls_types::TextEdit {
+                range: about.convert.range(of.text, edit.span),
+                new_text: edit.text.clone(),
+            };
+            of.edits.iter().map(edit).collect()
         };
-        let edits: Vec<ls_types::TextEdit> = edits.iter().map(edit).collect();
         if !self.versioned {
+            let changes = all.iter().map(|of| (of.uri.clone(), edits(of)));
             return WorkspaceEdit {
-                changes: Some([(uri.clone(), edits)].into()),
+                changes: Some(changes.collect()),
                 ..WorkspaceEdit::default()
             };
         }
@@ -152,20 +157,21 @@ impl Editing {
             }),
             None => OneOf::Left(text_edit),
         };
-        let change = TextDocumentEdit {
+        let changes = all.iter().map(|of| TextDocumentEdit {
             text_document: OptionalVersionedTextDocumentIdentifier {
-                uri: uri.clone(),
-                version,
+                uri: of.uri.clone(),
+                version: of.version,
             },
-            edits: edits.into_iter().map(each).collect(),
-        };
+            edits: edits(of).into_iter().map(each).collect(),
+        });
+        let changes = changes.collect();
         let annotation = note.map(|note| ChangeAnnotation {
             label: note.label,
             needs_confirmation: Some(note.asks),
             description: note.description,
         });
         WorkspaceEdit {
-            document_changes: Some(DocumentChanges::Edits(vec![change])),
+            document_changes: Some(DocumentChanges::Edits(changes)),
             change_annotations: annotation.map(|a| [(ID.to_owned(), a)].into()),
             ..WorkspaceEdit::default()
         }

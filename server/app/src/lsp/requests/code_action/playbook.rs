@@ -1,4 +1,4 @@
-//! Actions of the playbook, on the kernel around the cursor.
+//! Actions of the playbook, on the kernel around the cursor, or on the kernel that is launched there.
 //!
 //! The answer is made from what is known; asking also has what is not known found out, so that the next
 //! answer knows more. What compiled code refutes is not offered. Each optimization is offered once more,
@@ -6,12 +6,12 @@
 
 use serde_json::json;
 use tileperf_analysis::playbook::{Action, Numerics, Proof};
-use tileperf_engine::{KernelActions, Offered};
+use tileperf_engine::{DocId, KernelActions, Offered};
 use tower_lsp::ls_types::{
     self, CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Uri,
 };
 
-use super::{EXPERIMENT, Editing, Note, PLANNING, PLAYBOOK, Wanted};
+use super::{Changed, EXPERIMENT, Editing, Note, PLANNING, PLAYBOOK, Wanted};
 use crate::lsp::about::About;
 use crate::lsp::session::{APPLY, PLAN};
 
@@ -37,12 +37,15 @@ pub(super) fn within(
     let Some(kernel) = about.engine.actions_at(&about.id, at) else {
         return Vec::new();
     };
-    about.engine.prove_soon(&about.id, &kernel);
+    let Some(own) = uri_of(about, uri, &kernel.doc) else {
+        return Vec::new();
+    };
+    about.engine.prove_soon(&kernel);
     let is_of_use = |offered: &&Offered| !matches!(offered.proof, Some((_, Proof::Refuted(_))));
     let offered = || kernel.actions.iter().filter(is_of_use);
     let mut out: CodeActionResponse = offered()
         .filter(|offered| only.has(&offered.action.optimization.kind()))
-        .map(|offered| one(about, uri, editing, &kernel, offered))
+        .filter_map(|offered| one(about, uri, editing, &kernel, offered))
         .collect();
     if tries {
         // The most promising way of each; with all of them the list would be twice as long.
@@ -53,12 +56,12 @@ pub(super) fn within(
             seen.push(optimization.id);
             is_new
         });
-        out.extend(first.map(|offered| experiment(uri, &kernel, &offered.action)));
+        out.extend(first.map(|offered| experiment(&own, &kernel, &offered.action)));
     }
     // Elsewhere in a kernel every place would have a lamp.
-    if plans && at.start <= kernel.name_span.end {
+    if plans && own == *uri && at.start <= kernel.name_span.end {
         let title = "Write a plan for this kernel".to_owned();
-        let argument = json!({"uri": uri, "kernel": kernel.kernel});
+        let argument = json!({"uri": own, "kernel": kernel.kernel});
         out.push(command(title, PLANNING, PLAN, argument));
     }
     out
@@ -92,22 +95,47 @@ fn command(
     })
 }
 
+/// What the client calls a document: the one that it asks about as it wrote it.
+fn uri_of(about: &About, asked: &Uri, doc: &DocId) -> Option<Uri> {
+    match *doc == about.id {
+        true => Some(asked.clone()),
+        false => about.convert.uri(doc),
+    }
+}
+
 fn one(
     about: &About,
     uri: &Uri,
     editing: Editing,
     kernel: &KernelActions,
     offered: &Offered,
-) -> CodeActionOrCommand {
+) -> Option<CodeActionOrCommand> {
     let action = &offered.action;
-    let now = (&kernel.text, kernel.version);
-    let edit = editing.change(about, uri, now, &action.edits, note(action));
-    CodeActionOrCommand::CodeAction(CodeAction {
+    let mut changed = Vec::new();
+    if !action.edits.is_empty() {
+        changed.push(Changed {
+            uri: uri_of(about, uri, &kernel.doc)?,
+            text: &kernel.text,
+            version: kernel.version,
+            edits: &action.edits,
+        });
+    }
+    for elsewhere in &action.elsewhere {
+        let file = kernel.elsewhere.get(elsewhere.file)?;
+        changed.push(Changed {
+            uri: uri_of(about, uri, &file.doc)?,
+            text: &file.text,
+            version: file.version,
+            edits: &elsewhere.edits,
+        });
+    }
+    let edit = editing.change(about, &changed, note(action));
+    Some(CodeActionOrCommand::CodeAction(CodeAction {
         title: title(offered),
         kind: Some(CodeActionKind::from(action.optimization.kind())),
         edit: Some(edit),
         ..CodeAction::default()
-    })
+    }))
 }
 
 fn title(offered: &Offered) -> String {

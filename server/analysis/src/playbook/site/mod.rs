@@ -1,19 +1,26 @@
 //! A launch as it is written, with the function that makes it.
 
+mod launches;
+mod statement;
+
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, Span};
 
-use crate::body::{Literal, argument, bindings, walk};
-use crate::model::{Candidate, Launch, LaunchApi};
-use crate::playbook::KernelContext;
-use crate::rewrite::Edits;
+use self::launches::mentions;
+pub(super) use self::launches::{all_launches, only_launches};
+use self::statement::statement;
+use super::{KernelContext, Launched};
+use crate::body::{Literal, argument, bindings};
+use crate::model::{Candidate, LaunchApi};
 use crate::rewrite::autotune::fresh;
 use crate::rules::FileContext;
 
 /// A launch that can be changed. Places are relative to the item.
 pub(super) struct Site<'a> {
     pub(super) file: FileContext<'a>,
+    /// Which of the other files that launch the kernel it is in; nothing for the kernel's own.
+    pub(super) elsewhere: Option<usize>,
     pub(super) item: &'a Item,
     /// The functions around it, innermost first; there is one.
     around: Vec<&'a FunctionDef>,
@@ -45,8 +52,8 @@ pub(super) type Refused = &'static str;
 
 impl<'a> Site<'a> {
     /// A launch that runs once a call of its function.
-    pub(super) fn of(at: &KernelContext<'a>, launch: &'a Launch) -> Result<Site<'a>, Refused> {
-        match Site::anywhere(at, launch)? {
+    pub(super) fn of(at: &KernelContext<'a>, launched: Launched<'a>) -> Result<Site<'a>, Refused> {
+        match Site::anywhere(at, launched)? {
             (site, loops) if loops.is_empty() => Ok(site),
             _ => Err("it is launched in a loop"),
         }
@@ -55,17 +62,27 @@ impl<'a> Site<'a> {
     /// A launch and the loops around it, outermost first.
     pub(super) fn anywhere(
         at: &KernelContext<'a>,
-        launch: &'a Launch,
+        launched: Launched<'a>,
     ) -> Result<(Site<'a>, Vec<&'a Stmt>), Refused> {
-        let file = *at.file;
+        let Launched {
+            file,
+            launch,
+            elsewhere,
+        } = launched;
         if launch.stale {
             return Err("the launch does not parse");
         }
         if launch.api != LaunchApi::Launch {
             return Err("it is launched from JAX");
         }
-        let one = matches!(launch.candidates.as_slice(), [Candidate::Local(n)] if *n == at.number);
-        if !one || launch.kernel_text != at.kernel.name {
+        let is_it = match (elsewhere, launch.candidates.as_slice()) {
+            (None, [Candidate::Local(n)]) => {
+                *n == at.number && launch.kernel_text == at.kernel.name
+            }
+            (Some(_), [Candidate::Imported(_)]) => true,
+            _ => false,
+        };
+        if !is_it {
             return Err("which kernel is launched is decided at run time");
         }
         let call = file
@@ -91,6 +108,7 @@ impl<'a> Site<'a> {
         };
         let mut site = Site {
             file,
+            elsewhere,
             item: call.item,
             around,
             stmt,
@@ -101,6 +119,9 @@ impl<'a> Site<'a> {
             passed: &[],
             config: fresh(file.source(call.item.span), "cfg"),
         };
+        if elsewhere.is_some() && !site.is_imported() {
+            return Err("which kernel is launched is decided at run time");
+        }
         site.passed = site.elements()?;
         if site.passed.len() != at.kernel.params.len() {
             return Err("it passes another number of arguments than the kernel has parameters");
@@ -111,6 +132,22 @@ impl<'a> Site<'a> {
     /// The innermost function.
     pub(super) fn def(&self) -> Option<&'a FunctionDef> {
         self.around.first().copied()
+    }
+
+    /// Whether the kernel is a name or a part of a module that stays the same: what was imported.
+    fn is_imported(&self) -> bool {
+        let mut root = self.kernel;
+        while let ExprKind::Attribute { value, .. } = &root.kind {
+            root = value;
+        }
+        root.name().is_some_and(|name| {
+            matches!(self.meaning(name), Meaning::Steady) && !self.is_parameter(name)
+        })
+    }
+
+    /// The kernel as the launch names it.
+    pub(super) fn kernel_name(&self) -> &'a str {
+        self.source(self.kernel.span)
     }
 
     /// Whether the arguments are written in the launch itself.
@@ -225,87 +262,6 @@ impl<'a> Site<'a> {
             mentions(&item.facts.body, name, skip, &mut count);
         }
         count
-    }
-}
-
-/// The launches of a kernel, if they are all that uses it: no other file, search or remade kernel does,
-/// and nobody is handed it.
-pub(super) fn only_launches<'a>(at: &KernelContext<'a>) -> Result<Vec<&'a Launch>, Refused> {
-    let (file, kernel) = (at.file, at.kernel);
-    if at.uses.searches > 0 || at.uses.remade > 0 {
-        return Err("a search or a remade kernel launches it too");
-    }
-    let of_that_name = file.model.kernels.iter().filter(|k| k.name == kernel.name);
-    if kernel.qualified != kernel.name || of_that_name.count() > 1 {
-        return Err("it is not a function of the module, defined once");
-    }
-    let launches = at.launches();
-    if launches.is_empty() || at.uses.launches > launches.len() {
-        return Err("other files launch it, or nothing does");
-    }
-    if named_in(file, &kernel.name) != launches.len() {
-        return Err("it is not only launched");
-    }
-    Ok(launches)
-}
-
-/// How often a file names something; defining it is not naming it.
-fn named_in(file: &FileContext<'_>, name: &SmolStr) -> usize {
-    let mut count = 0;
-    for item in &file.file.items {
-        mentions(&item.facts.body, name, None, &mut count);
-    }
-    count
-}
-
-/// Counts the mentions of a name, those in the function that stands at `skip` left out.
-fn mentions(body: &[Stmt], name: &SmolStr, skip: Option<Span>, count: &mut usize) {
-    for stmt in body {
-        if let StmtKind::FunctionDef(def) = &stmt.kind
-            && Some(def.def_span) == skip
-        {
-            continue;
-        }
-        stmt.own_exprs(&mut |e| {
-            e.walk(&mut |e| *count += usize::from(e.name() == Some(name)));
-        });
-        for inner in stmt.blocks() {
-            mentions(inner, name, skip, count);
-        }
-    }
-}
-
-/// The statement that is a call, if it has its lines to itself, and the loops around it.
-fn statement<'a>(
-    file: &FileContext<'a>,
-    item: &'a Item,
-    around: &[&'a FunctionDef],
-    call: &Expr,
-) -> Result<(&'a Stmt, Vec<&'a Stmt>), Refused> {
-    let def = *around.first().ok_or("it is launched outside functions")?;
-    if def.is_async {
-        return Err("it is launched in a coroutine");
-    }
-    let mut found = None;
-    walk(&def.body, &mut |expr, place| {
-        if expr.span == call.span {
-            found = place.stmt().map(|stmt| (stmt, place.loops().collect()));
-        }
-    });
-    let (stmt, loops) = found.ok_or("the launch is not a statement of its own")?;
-    if !matches!(&stmt.kind, StmtKind::Expr(e) if e.span == call.span) {
-        return Err("the launch is not a statement of its own");
-    }
-    let place = item.place(stmt.span);
-    let alone = Edits::new(file.text).own_line(place.start).is_some();
-    let rest = file
-        .text
-        .get(place.end as usize..crate::rewrite::line_end(file.text, place.end) as usize);
-    let ends = rest.is_some_and(|rest| rest.trim().is_empty() || rest.trim().starts_with('#'));
-    if alone && ends {
-        Ok((stmt, loops))
-    } else {
-        Err("the launch shares its line")
     }
 }
 
