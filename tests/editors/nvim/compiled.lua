@@ -103,6 +103,34 @@ local function faster()
   tap.equal(now(), before, 'one undo takes it back')
 end
 
+--- An action on a kernel that is launched from another file: both change.
+local function apart()
+  local kernel = open(ops .. 'row_scale.py')
+  local function text_of(buffer)
+    return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
+  end
+  local before = text_of(kernel)
+  local row, column = view.locate(kernel, 'def row_scale_kernel(', 'row_scale_kernel')
+  vim.api.nvim_win_set_cursor(0, { row + 1, column })
+  local only = { 'refactor.rewrite.cutile.autotune' }
+  vim.lsp.buf.code_action({ apply = true, context = { diagnostics = {}, only = only } })
+  tap.wait('a search takes the hint from the kernel', function()
+    return text_of(kernel):find('@ct.kernel\n', 1, true)
+  end, function()
+    return text_of(kernel)
+  end)
+  local host = vim.fn.bufnr(ops .. 'row_scale_op.py')
+  local tuned = host > 0 and text_of(host) or ''
+  tap.ok(
+    tuned:find('kernel=row_scale_kernel,', 1, true) and tuned:find('tuned_kernel, (x', 1, true),
+    'and goes into the file that launches it',
+    tuned
+  )
+  vim.cmd('silent undo')
+  tap.equal(text_of(kernel), before, 'undo gives the hint back')
+  vim.cmd('bwipeout! ' .. host)
+end
+
 local function signatures()
   local buffer = open(workspace .. plant.square.name)
   local load = 'first = ct.load('
@@ -192,6 +220,7 @@ plant.write_compiled(workspace)
 tap.run({
   { 'accesses', accesses },
   { 'faster', faster },
+  { 'apart', apart },
   { 'signatures', signatures },
   { 'refused', refused },
   { 'doctor', doctor },

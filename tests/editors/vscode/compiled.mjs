@@ -101,6 +101,8 @@ export function compiledChecks(workspace) {
   const matmul = new Source(workspace, `${FOLDER}/matmul.py`);
   const softmax = new Source(workspace, `${FOLDER}/softmax.py`);
   const square = new Source(workspace, `${FOLDER}/square.py`);
+  const kernel = new Source(workspace, `${FOLDER}/row_scale.py`);
+  const host = new Source(workspace, `${FOLDER}/row_scale_op.py`);
   const refused = new Source(workspace, `${FOLDER}/widen.py`);
   const mma = matmul.place("total = ct.mma(", "mma");
 
@@ -150,6 +152,28 @@ export function compiledChecks(workspace) {
           { seen: () => w.text() },
         );
         await w.page.keyboard.press("Control+z");
+      },
+    ],
+    [
+      "an action on a kernel that is launched from another file changes both files",
+      async (w) => {
+        await w.open(kernel.path, kernel.place("def row_scale_kernel(", "row_scale_kernel"));
+        await refactored(w, /^C: Tune the occupancy of `row_scale_kernel`/);
+        const has = (what, text) =>
+          until(what, async () => (await w.text()).includes(text), { seen: () => w.text() });
+        await until(
+          "the hint to leave the kernel",
+          async () => !(await w.text()).includes("occupancy=4"),
+          { seen: () => w.text() },
+        );
+        await w.open(host.path, host.place("TILE = 1024"));
+        await has("the search in the other file", "_row_scale_kernel_configs");
+        // One step back is one in both files; VS Code asks which is meant.
+        await w.command("File: Revert File");
+        await has("the other file as it was", "TILE = 1024");
+        await w.open(kernel.path, kernel.place("def row_scale_kernel("));
+        await w.command("File: Revert File");
+        await has("the hint again", "occupancy=4");
       },
     ],
     [

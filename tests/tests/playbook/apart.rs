@@ -74,7 +74,7 @@ fn walking() -> (String, String) {
 fn both_files_are_changed() {
     let project = apart();
     let listed = rows(&tileperf(&project, &["actions", "pkg", "--format", "json"]));
-    let other = project.folder().join("pkg/launch.py");
+    let other = "pkg/launch.py";
     for row in listed {
         let is_of_both = matches!(row["id"].as_str(), Some("B" | "C"));
         assert_eq!(row["elsewhere"] == json!([other]), is_of_both, "{row}");

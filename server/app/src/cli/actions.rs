@@ -1,7 +1,7 @@
 //! `tileperf actions`: what may make the kernels of Python files faster.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -89,8 +89,8 @@ pub(crate) fn run(args: &ActionsArgs) -> anyhow::Result<ExitCode> {
             }
             let mut out = io::stdout().lock();
             match args.format {
-                Format::Json => write_json(&mut out, &found.shown, &kernel)?,
-                Format::Text => write_text(&mut out, &found.shown, &kernel)?,
+                Format::Json => write_json(&mut out, found, &kernel)?,
+                Format::Text => write_text(&mut out, found, &kernel)?,
             }
             out.flush()?;
         }
@@ -143,9 +143,9 @@ fn prove(args: &ActionsArgs, tier: Tier, found: &Found, kernel: &mut KernelActio
     proven.is_ok()
 }
 
-fn write_text(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::Result<()> {
+fn write_text(out: &mut impl Write, found: &Found, kernel: &KernelActions) -> io::Result<()> {
     let line = kernel.text.line_column(kernel.name_span.start as usize).0;
-    let path = path.display();
+    let path = found.shown.display();
     writeln!(out, "{path}:{line} {}", kernel.kernel)?;
     if kernel.actions.is_empty() {
         writeln!(out, "  nothing of the playbook applies")?;
@@ -167,7 +167,7 @@ fn write_text(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::
         for premise in &action.premises {
             note(&format!("only if {premise}"))?;
         }
-        for other in elsewhere(kernel, action) {
+        for other in elsewhere(found, kernel, action) {
             note(&format!("changes {} too", other.display()))?;
         }
         if let Some(next) = action.next_in_words() {
@@ -177,22 +177,22 @@ fn write_text(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::
     Ok(())
 }
 
-fn write_json(out: &mut impl Write, path: &Path, kernel: &KernelActions) -> io::Result<()> {
+fn write_json(out: &mut impl Write, found: &Found, kernel: &KernelActions) -> io::Result<()> {
     let line = kernel.text.line_column(kernel.name_span.start as usize).0;
     for offered in &kernel.actions {
-        writeln!(out, "{}", row(path, kernel, line, offered))?;
+        writeln!(out, "{}", row(found, kernel, line, offered))?;
     }
     Ok(())
 }
 
 /// The other files that an action changes.
-fn elsewhere(kernel: &KernelActions, action: &Action) -> Vec<PathBuf> {
+fn elsewhere(found: &Found, kernel: &KernelActions, action: &Action) -> Vec<PathBuf> {
     let files = action.elsewhere.iter();
-    let files = files.filter_map(|change| kernel.elsewhere.get(change.file)?.doc.path());
-    files.collect()
+    let files = files.filter_map(|change| kernel.elsewhere.get(change.file));
+    files.map(|file| found.shown_beside(&file.doc)).collect()
 }
 
-fn row(path: &Path, kernel: &KernelActions, line: u32, offered: &Offered) -> Value {
+fn row(found: &Found, kernel: &KernelActions, line: u32, offered: &Offered) -> Value {
     let action = &offered.action;
     let proof = offered.proof.as_ref().map(|(arch, proof)| {
         let (state, words) = match proof {
@@ -204,7 +204,7 @@ fn row(path: &Path, kernel: &KernelActions, line: u32, offered: &Offered) -> Val
     });
     json!({
         "schema": "tileperf.actions/1",
-        "path": path.to_string_lossy(),
+        "path": found.shown.to_string_lossy(),
         "kernel": kernel.kernel,
         "line": line,
         "id": action.optimization.id,
@@ -215,7 +215,7 @@ fn row(path: &Path, kernel: &KernelActions, line: u32, offered: &Offered) -> Val
         "numerics": action.numerics,
         "effects": action.effects,
         "premises": action.premises,
-        "elsewhere": elsewhere(kernel, action),
+        "elsewhere": elsewhere(found, kernel, action),
         "next": action.next.iter().map(|next| next.id).collect::<Vec<_>>(),
         "proof": proof,
     })

@@ -1,17 +1,15 @@
 //! `tileperf apply`: makes a change of the playbook in a kernel's file, and in those that launch it.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 use tileperf_analysis::playbook::Numerics;
-use tileperf_engine::DocId;
 
 use super::chosen;
 use super::edited::{diff, save_all};
-use super::paths::{self, Found};
+use super::paths;
 use super::workspace::SettingsArgs;
 
 /// Make a change of the playbook in a kernel's file, and in the one that launches it if that is another.
@@ -54,7 +52,7 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let shown = found.shown.display().to_string();
     let kernel = chosen::kernel(kernels, &shown, name.as_deref())?;
     let action = chosen::action(&kernel, optimization, args.variant.as_deref())?;
-    let changed = chosen::applied(&kernel, action, &|doc| beside(doc, found))?;
+    let changed = chosen::applied(&kernel, action, &|doc| found.shown_beside(doc))?;
     if args.diff {
         let mut out = io::stdout().lock();
         for file in &changed {
@@ -79,22 +77,4 @@ pub(crate) fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "{next}")?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What a file is called: as seen from the folder of the kernel's, as the user wrote that.
-fn beside(doc: &DocId, kernel: &Found) -> PathBuf {
-    let path = doc.path().unwrap_or_default();
-    let own = kernel.doc.path().unwrap_or_default();
-    if *doc == kernel.doc {
-        return kernel.shown.clone();
-    }
-    let (mut real, mut shown) = (own.as_path(), kernel.shown.as_path());
-    // Upwards from both as long as there is something written to go up in.
-    while let (Some(real_above), Some(shown_above)) = (real.parent(), shown.parent()) {
-        if let Ok(rest) = path.strip_prefix(real_above) {
-            return shown_above.join(rest);
-        }
-        (real, shown) = (real_above, shown_above);
-    }
-    path
 }

@@ -24,6 +24,22 @@ pub(super) struct Found {
     pub(super) shown: PathBuf,
 }
 
+impl Found {
+    /// What another file is called beside this one: as seen from the nearest folder above both, as the
+    /// user wrote that.
+    pub(super) fn shown_beside(&self, doc: &DocId) -> PathBuf {
+        if *doc == self.doc {
+            return self.shown.clone();
+        }
+        let path = doc.path().unwrap_or_default();
+        let own = self.doc.path().unwrap_or_default();
+        let mut above = own.ancestors().zip(self.shown.ancestors()).skip(1);
+        above
+            .find_map(|(real, shown)| Some(shown.join(path.strip_prefix(real).ok()?)))
+            .unwrap_or(path)
+    }
+}
+
 /// Something that was asked for and cannot be read, or not as it is written.
 #[derive(Debug)]
 pub(super) struct Unread {
@@ -230,5 +246,29 @@ mod tests {
         );
         assert_eq!(shown(given("a.py", "/p/src/a.py")).as_deref(), Some("a.py"));
         assert_eq!(shown(given("lib", "/p/lib")), None);
+    }
+
+    #[test]
+    fn a_file_beside_another_is_named_as_that_is() {
+        let shown = |shown: &str, doc: &str| {
+            let found = Found {
+                engine: Engine::new(),
+                doc: DocId::file(Path::new("/p/src/ops/a.py")),
+                shown: shown.into(),
+            };
+            let shown = found.shown_beside(&DocId::file(Path::new(doc)));
+            shown.to_string_lossy().into_owned()
+        };
+        for (written, doc, wanted) in [
+            ("src/ops/a.py", "/p/src/ops/b.py", "src/ops/b.py"),
+            ("src/ops/a.py", "/p/src/b.py", "src/b.py"),
+            ("src/ops/a.py", "/p/src/ops/a.py", "src/ops/a.py"),
+            ("../ops/a.py", "/p/src/ops/b.py", "../ops/b.py"),
+            ("a.py", "/p/src/ops/b.py", "b.py"),
+            // Above what was written there is no name.
+            ("a.py", "/p/src/b.py", "/p/src/b.py"),
+        ] {
+            assert_eq!(shown(written, doc), wanted, "{written}");
+        }
     }
 }
