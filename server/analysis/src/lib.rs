@@ -5,6 +5,7 @@ pub mod arch;
 pub mod body;
 pub mod classify;
 pub mod compiled;
+pub mod digest;
 pub mod eval;
 pub mod knobs;
 pub mod model;

@@ -15,6 +15,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tileperf_analysis::arch::Arch;
+use tileperf_analysis::digest::hex;
 
 use crate::bytecode;
 use crate::cubin::Cubin;
@@ -38,13 +39,7 @@ impl Key {
         let mut hash = Sha256::new();
         hash.update(bytecode::program_hash(bytecode));
         hash.update(format!("\n{LAYOUT}\n{arch}\n{compiler}\n{opt_level}"));
-        let digest = hash.finalize();
-        Self(
-            digest[..20]
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        Self(hex(&hash.finalize()[..20]))
     }
 }
 

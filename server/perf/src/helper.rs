@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tileperf_analysis::digest::sha256;
+
 use crate::error::Error;
 use crate::store::write_durably;
 
@@ -59,7 +61,7 @@ pub(crate) fn install(folder: &Path) -> Result<PathBuf, Error> {
         all.extend_from_slice(name.as_bytes());
         all.extend_from_slice(text.as_bytes());
     }
-    let folder = folder.join(&crate::store::hash(&all)[..16]);
+    let folder = folder.join(&sha256(&all)[..16]);
     for (name, text) in FILES {
         let path = folder.join(name);
         if std::fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {

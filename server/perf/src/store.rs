@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use tileperf_analysis::digest::sha256;
 use tileperf_vcs::{Content, FileVersion, Swap};
 
 use crate::error::Error;
@@ -105,7 +105,7 @@ impl Store {
                 executable: false,
             });
         };
-        let hash = hash(&content.bytes);
+        let hash = sha256(&content.bytes);
         let path = self.object(&hash);
         if !path.is_file() {
             write_durably(&path, &content.bytes)?;
@@ -127,7 +127,7 @@ impl Store {
         };
         let path = self.object(expected);
         let bytes = fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
-        if hash(&bytes) != *expected {
+        if sha256(&bytes) != *expected {
             let damaged = std::io::Error::other("its content is not what was stored");
             return Err(Error::io("read", &path, damaged));
         }
@@ -175,14 +175,6 @@ impl Store {
     fn object(&self, hash: &str) -> PathBuf {
         self.folder.join("objects").join(hash)
     }
-}
-
-/// SHA-256 in hexadecimal digits.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect()
 }
 
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {

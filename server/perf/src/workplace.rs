@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tileperf_analysis::digest::sha256;
 use tileperf_vcs::{CommitId, Gap, Repo};
 
 use crate::error::Error;
@@ -26,7 +27,7 @@ impl Trees {
     /// The trees of a session, below the user's cache folder: outside the project, so that neither
     /// an editor nor a test collector finds every file three times.
     pub(crate) fn new(cache: &Path, repo: &Repo, session: &str) -> Self {
-        let repository = crate::store::hash(repo.common_dir().as_os_str().as_encoded_bytes());
+        let repository = sha256(repo.common_dir().as_os_str().as_encoded_bytes());
         let folder = cache.join("trees").join(&repository[..12]).join(session);
         Self {
             base: folder.join(Variant::Base.in_paths()),

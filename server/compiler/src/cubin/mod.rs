@@ -18,6 +18,7 @@ use attributes::Attribute;
 use elf::{Elf, Section};
 pub use hints::Hint;
 pub use tileperf_analysis::compiled::Resources;
+use tileperf_analysis::digest::hex;
 
 /// A compiled file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,9 +158,5 @@ fn code_hash(elf: &Elf<'_>, kernel: &str, code: &Section<'_>, resources: &Resour
     ] {
         part(&number.to_le_bytes());
     }
-    let digest = hash.finalize();
-    digest[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&hash.finalize()[..16])
 }

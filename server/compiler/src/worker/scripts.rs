@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use tileperf_analysis::digest::hex;
 
 /// Name and text of each file.
 const FILES: [(&str, &str); 7] = [
@@ -45,11 +46,7 @@ pub(super) fn install(folder: &Path) -> io::Result<PathBuf> {
         hash.update(name);
         hash.update(text);
     }
-    let name: String = hash.finalize()[..8]
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    let folder = folder.join(name);
+    let folder = folder.join(hex(&hash.finalize()[..8]));
     fs::create_dir_all(&folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);

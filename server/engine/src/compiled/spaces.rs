@@ -8,10 +8,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::compiled::{CompiledFacts, Outcome};
+use tileperf_analysis::digest::sha256;
 use tileperf_analysis::eval::Known;
 use tileperf_analysis::playbook::{Code, Compiled};
 use tileperf_analysis::signature::Constant;
@@ -70,7 +70,7 @@ impl Shared {
         };
         let files = subject.sources.iter().map(|source| {
             let path = source.doc.path()?;
-            Some((path.to_owned(), hash(source.text.as_str())))
+            Some((path.to_owned(), sha256(source.text.as_str())))
         });
         let Some(files) = files.collect::<Option<Vec<_>>>() else {
             return;
@@ -99,7 +99,7 @@ impl Shared {
         let spaces = record.unwrap_or_default().spaces.into_iter();
         let is_now = |(path, then): &(PathBuf, String)| {
             let file = self.file(&DocId::file(path));
-            file.is_some_and(|file| hash(file.text.as_str()) == *then)
+            file.is_some_and(|file| sha256(file.text.as_str()) == *then)
         };
         spaces
             .filter(|space| space.files.iter().all(is_now))
@@ -117,7 +117,7 @@ impl Shared {
     fn space_record(&self, doc: &DocId, kernel: &str) -> Option<PathBuf> {
         let cache = self.compiled.cache.read().clone()?;
         let path = doc.path()?;
-        let name = hash(&format!("{}\0{kernel}", path.display()));
+        let name = sha256(format!("{}\0{kernel}", path.display()));
         Some(cache.join("spaces").join(format!("{}.json", &name[..24])))
     }
 }
@@ -181,9 +181,4 @@ fn write(path: &Path, record: &Record) -> std::io::Result<()> {
     file.write_all(&serde_json::to_vec(record)?)?;
     file.persist(path)?;
     Ok(())
-}
-
-fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

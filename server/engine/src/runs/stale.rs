@@ -5,14 +5,13 @@
 //! measured: in place, they take turns in the user's tree.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use sha2::{Digest, Sha256};
+use tileperf_analysis::digest::sha256;
 use tileperf_perf::Session;
 use tileperf_perf::event::Stored;
 
@@ -64,7 +63,7 @@ impl Disk {
         let file = OnDisk {
             stamp,
             modified: metadata.modified().ok(),
-            hash: hash(&bytes).into(),
+            hash: sha256(&bytes).into(),
             bytes,
         };
         self.files.insert(path.to_owned(), file.clone());
@@ -91,7 +90,7 @@ pub(super) fn is_on_disk(path: &Path, text: &str) -> bool {
 
 /// The hash of what is on the disk now; nothing if there is no such file.
 pub(super) fn hash_of(path: &Path) -> Option<String> {
-    std::fs::read(path).ok().map(|bytes| hash(&bytes))
+    std::fs::read(path).ok().map(sha256)
 }
 
 fn is_same(bytes: &[u8], text: &str) -> bool {
@@ -142,19 +141,10 @@ pub(super) fn present(shared: &Shared, disk: &mut Disk, path: &Path) -> Option<A
             let (_, text) = doc.text();
             Some(match file.is(text.as_str()) {
                 true => file.hash,
-                false => hash(text.as_str().as_bytes()).into(),
+                false => sha256(text.as_str()).into(),
             })
         }
-        (Some(doc), None) => Some(hash(doc.text().1.as_str().as_bytes()).into()),
+        (Some(doc), None) => Some(sha256(doc.text().1.as_str()).into()),
         (None, file) => file.map(|file| file.hash),
     }
-}
-
-/// SHA-256 in hexadecimal digits, as the journal has it.
-fn hash(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
 }
