@@ -19,6 +19,7 @@ mod queries;
 pub mod runs;
 pub mod settings;
 mod snapshot;
+mod stamped;
 mod view;
 mod watch;
 mod words;

@@ -56,9 +56,10 @@ use queue::Queue;
 pub(crate) use recorded::Recorded;
 use shown::ShownCache;
 pub use space::{SpaceBegun, SpaceListener, SpaceRow};
+use spaces::Spaces;
 pub(crate) use subject::KernelKey;
 pub use toolchain::CompilerVersions;
-use toolchain::Tools;
+use toolchain::{Installed, Tools};
 use trials::Trials;
 pub(crate) use trials::is_on;
 
@@ -70,6 +71,8 @@ pub(crate) struct Compiled {
     queue: Queue,
     started: AtomicBool,
     tools: Tools,
+    installed: Installed,
+    spaces: Spaces,
     cached: Cached,
     pub(crate) recorded: Recorded,
     choices: Choices,

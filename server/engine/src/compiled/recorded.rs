@@ -6,9 +6,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
 
-use parking_lot::Mutex;
 use serde::Deserialize;
 use tileperf_analysis::model::Kernel;
 use tileperf_analysis::signature::{Origin, Signature};
@@ -17,6 +16,7 @@ use tileperf_perf::store::{self, Store};
 
 use super::names::of_symbol;
 use crate::DocId;
+use crate::stamped::{Stamp, Stamped};
 
 /// Records looked at: the newest.
 const MOST_RECORDS: usize = 40;
@@ -26,17 +26,9 @@ const LARGEST: u64 = 16 << 20;
 /// Names by file name and function, the newest first.
 type ByKernel = HashMap<(String, String), Vec<String>>;
 
-/// The records as they were read last.
+/// What the records below some folders say.
 #[derive(Default)]
-pub(crate) struct Recorded(Mutex<Option<(Vec<Found>, ByKernel)>>);
-
-/// A record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
-    path: PathBuf,
-    modified: SystemTime,
-    size: u64,
-}
+pub(crate) struct Recorded(Stamped<Vec<PathBuf>, Arc<ByKernel>>);
 
 /// A line of a record, of which only compiles are of interest.
 #[derive(Debug, Deserialize)]
@@ -51,7 +43,9 @@ struct Line {
 pub(super) struct Records {
     /// The file's name.
     name: String,
-    found: Vec<Found>,
+    /// The projects.
+    roots: Vec<PathBuf>,
+    found: Vec<Stamp>,
 }
 
 impl Records {
@@ -60,9 +54,11 @@ impl Records {
         let path = doc.path()?;
         let above = path.ancestors().skip(1);
         let roots = above.filter(|folder| folder.join(store::FOLDER).is_dir());
-        let found = records(&roots.map(Path::to_owned).collect::<Vec<_>>());
+        let roots: Vec<PathBuf> = roots.map(Path::to_owned).collect();
+        let found = records(&roots);
         (!found.is_empty()).then_some(Self {
             name: file_name(&path)?,
+            roots,
             found,
         })
     }
@@ -72,13 +68,9 @@ impl Recorded {
     /// What a kernel was compiled for in these records, the newest first, and whether that is all: some
     /// names say what no signature here can.
     pub(super) fn of(&self, records: &Records, kernel: &Kernel) -> (Vec<Signature>, bool) {
-        let mut known = self.0.lock();
-        if known.as_ref().is_none_or(|(of, _)| *of != records.found) {
-            *known = Some((records.found.clone(), read(&records.found)));
-        }
-        let names = known.as_ref().map(|(_, names)| names);
-        let names =
-            names.and_then(|names| names.get(&(records.name.clone(), kernel.name.to_string())));
+        let (roots, found) = (records.roots.clone(), records.found.clone());
+        let all = self.0.get(roots, found, |found| Arc::new(read(found)));
+        let names = all.get(&(records.name.clone(), kernel.name.to_string()));
         let mut signatures: Vec<Signature> = Vec::new();
         let mut is_all = true;
         for name in names.into_iter().flatten() {
@@ -96,14 +88,14 @@ impl Recorded {
 }
 
 /// The records of a workspace's runs, the newest first.
-fn records(roots: &[PathBuf]) -> Vec<Found> {
+fn records(roots: &[PathBuf]) -> Vec<Stamp> {
     let mut found = Vec::new();
     for root in roots {
         for session in Store::sessions(root) {
             let folder = Store::new(root, &session).folder().to_owned();
             for run in entries(&folder.join("runs")) {
                 for path in entries(&run) {
-                    found.extend(look(path));
+                    found.extend(look(&path));
                 }
             }
         }
@@ -118,19 +110,13 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-fn look(path: PathBuf) -> Option<Found> {
+fn look(path: &Path) -> Option<Stamp> {
     path.extension().filter(|extension| *extension == "jsonl")?;
-    let metadata = path.metadata().ok()?;
-    let fits = metadata.is_file() && metadata.len() <= LARGEST;
-    Some(Found {
-        modified: metadata.modified().ok()?,
-        size: metadata.len(),
-        path,
-    })
-    .filter(|_| fits)
+    let record = Stamp::of(path).ok()?;
+    (record.size <= LARGEST).then_some(record)
 }
 
-fn read(records: &[Found]) -> ByKernel {
+fn read(records: &[Stamp]) -> ByKernel {
     let mut all = ByKernel::new();
     for record in records {
         let text = std::fs::read(&record.path).unwrap_or_else(|error| {

@@ -136,7 +136,8 @@ impl Engine {
                         out.row(row);
                     });
                     rows.sort_by_key(|row| row.number);
-                    self.shared.keep_space(&subject, &begun, &rows);
+                    let by = toolchain.versions();
+                    self.shared.keep_space(&subject, &begun, &rows, by);
                     out.end();
                     if cancel.is_cancelled() {
                         return Ok(());

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
+use serde::{Deserialize, Serialize};
 use tileperf_compiler::backend::Backend;
 use tileperf_compiler::environment::{Environment, Found, Managed};
 use tileperf_compiler::store::Store;
@@ -13,6 +14,7 @@ use tileperf_compiler::worker::{self, Worker};
 
 use crate::Engine;
 use crate::engine::Shared;
+use crate::stamped::{Stamp, Stamped};
 
 /// A frontend and a backend that work.
 pub(crate) struct Toolchain {
@@ -62,15 +64,44 @@ impl Toolchain {
         let tileiras = self.backend.compiler();
         format!("cuda-tile {version} of {python}, tileiras {tileiras}")
     }
+
+    pub(super) fn versions(&self) -> CompilerVersions {
+        CompilerVersions::of(&self.environment, self.backend.compiler())
+    }
+}
+
+/// What would compile, as far as files say. Nothing is started.
+#[derive(Default)]
+pub(super) struct Installed {
+    environment: RwLock<Option<Environment>>,
+    /// What tells compilers apart stands in the program, which is large.
+    compilers: Stamped<PathBuf, String>,
+}
+
+impl Installed {
+    /// Notes what was found.
+    pub(super) fn is(&self, environment: impl Into<Option<Environment>>) {
+        *self.environment.write() = environment.into();
+    }
 }
 
 /// What compiles, as the user knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompilerVersions {
     /// That of cuda-tile.
     pub cuda_tile: String,
     /// That of tileiras.
     pub tileiras: String,
+}
+
+impl CompilerVersions {
+    fn of(environment: &Environment, tileiras: &str) -> Self {
+        let package = environment.cuda_tile.as_ref();
+        Self {
+            cuda_tile: package.map_or("?", |package| &package.version).to_owned(),
+            tileiras: tileiras.to_owned(),
+        }
+    }
 }
 
 impl Engine {
@@ -79,12 +110,7 @@ impl Engine {
     /// # Errors
     /// Why nothing is compiled.
     pub fn compiler_versions(&self) -> Result<CompilerVersions, String> {
-        let toolchain = self.shared.toolchain()?;
-        let package = toolchain.environment.cuda_tile.as_ref();
-        Ok(CompilerVersions {
-            cuda_tile: package.map_or("?", |package| &package.version).to_owned(),
-            tileiras: toolchain.backend.compiler().to_string(),
-        })
+        Ok(self.shared.toolchain()?.versions())
     }
 }
 
@@ -119,6 +145,7 @@ impl Shared {
         // A frontend of before ends with its last user.
         *known = None;
         let toolchain = Arc::new(start(&asked)?);
+        (self.compiled.installed).is(toolchain.environment.clone());
         *known = Some((asked, Arc::clone(&toolchain)));
         Ok(toolchain)
     }
@@ -128,11 +155,25 @@ impl Shared {
         let cache = self.compiled.cache.read().clone().unwrap_or_default();
         let root = self.roots().first().cloned().unwrap_or_default();
         let python = self.settings.read().python_path.clone();
-        let version = look(python.as_deref(), &root, &cache).project_version();
+        let found = look(python.as_deref(), &root, &cache);
+        let version = found.project_version();
+        (self.compiled.installed).is(found.chosen().ok().cloned());
         let mut known = self.compiled.version.write();
         let is_news = *known != version;
         *known = version;
         is_news
+    }
+
+    /// What kernels would be compiled with now; nothing if there is no compiler.
+    pub(super) fn installed_versions(&self) -> Option<CompilerVersions> {
+        let installed = &self.compiled.installed;
+        let environment = installed.environment.read().clone()?;
+        let compiler = environment.compiler.clone()?;
+        let file = Stamp::of(&compiler.tileiras).ok()?;
+        let tileiras = (installed.compilers).get(compiler.tileiras.clone(), vec![file], |_| {
+            Tileiras::new(compiler).identity().to_owned()
+        });
+        Some(CompilerVersions::of(&environment, &tileiras))
     }
 }
 

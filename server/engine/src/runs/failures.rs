@@ -62,10 +62,7 @@ pub(super) fn of_last_run(
 }
 
 fn is_unchanged(file: &OnDisk, tested: Option<SystemTime>) -> bool {
-    match (file.modified, tested) {
-        (Some(modified), Some(tested)) => modified <= tested,
-        _ => true,
-    }
+    tested.is_none_or(|tested| file.modified() <= tested)
 }
 
 /// The file of the failing assertion, else the test's own.

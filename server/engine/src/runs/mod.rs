@@ -32,12 +32,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashSet;
 
 pub use note::{ACTION, BASELINE, FailureNote, LastRun, MeasuredOn, Result, RunNote, RunState};
 
 pub(crate) use mixed::on_disk as mixed_on_disk;
+pub(crate) use stale::hash_of_text;
 pub(crate) use words::in_words as ended_in_words;
 
 use tileperf_analysis::playbook::{Remade, Search};
@@ -56,6 +57,8 @@ pub(crate) struct Runs {
     /// A document was opened, perhaps of a project that was not known.
     opened: AtomicBool,
     recorded: recorded::Recorded,
+    /// Files that records are of.
+    disk: Mutex<stale::Disk>,
     wake: Sender<()>,
     woken: Receiver<()>,
 }
@@ -70,6 +73,7 @@ impl Default for Runs {
             eager: AtomicBool::new(false),
             opened: AtomicBool::new(false),
             recorded: recorded::Recorded::default(),
+            disk: Mutex::default(),
             wake,
             woken,
         }
@@ -138,6 +142,11 @@ impl Shared {
     pub(crate) fn remade(&self, root: &Path, file: &Path, kernel: &str) -> Vec<Remade> {
         let is_running = self.runs.is_running(root, file, kernel);
         (self.runs.recorded).remade((root, file, kernel), is_running)
+    }
+
+    /// The hash of a file's present text; nothing if there is no such file.
+    pub(crate) fn hash_now(&self, path: &Path) -> Option<Arc<str>> {
+        stale::present(self, &mut self.runs.disk.lock(), path)
     }
 }
 

@@ -1,12 +1,9 @@
 //! What sessions of a kernel left behind that the playbook builds on, read again only when a journal has
 //! changed.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use parking_lot::Mutex;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::playbook::{Remade, Search};
 use tileperf_perf::event::Stored;
@@ -14,23 +11,19 @@ use tileperf_perf::session::Run;
 use tileperf_perf::store::Store;
 use tileperf_perf::{Session, journal};
 
-use super::stale::{Disk, present};
 use super::{remade, searches};
 use crate::engine::Shared;
+use crate::stamped::{Stamp, Stamped};
 
 /// Searches looked at: a benchmark of many shapes makes one for each, twice in a run.
 const MOST: usize = 500;
 
-/// What was read last of each kernel's sessions.
+/// What each kernel's sessions left, with the journals that it was read from.
 #[derive(Debug, Default)]
-pub(super) struct Recorded(Mutex<HashMap<Of, Read>>);
+pub(super) struct Recorded(Stamped<Of, Arc<[OfSession]>>);
 
 /// Root, file and qualified name of a kernel.
 type Of = (PathBuf, PathBuf, String);
-/// The journals that were read, and what they and their records say.
-type Read = (Vec<Stamp>, Arc<[OfSession]>);
-/// A journal as it was read.
-type Stamp = (PathBuf, SystemTime, u64);
 
 #[derive(Debug)]
 struct OfSession {
@@ -50,12 +43,11 @@ impl Recorded {
         is_running: bool,
     ) -> Vec<Search> {
         let sessions = self.of(of, is_running);
-        let mut disk = Disk::default();
-        let mut is_now = |stored: &Stored| {
-            let now = present(shared, &mut disk, &of.0.join(&stored.path));
+        let is_now = |stored: &Stored| {
+            let now = shared.hash_now(&of.0.join(&stored.path));
             stored.hash.as_deref() == now.as_deref()
         };
-        let now = sessions.iter().filter(|s| s.base.iter().all(&mut is_now));
+        let now = sessions.iter().filter(|s| s.base.iter().all(is_now));
         let searches = now.flat_map(|session| &session.searches);
         searches.take(MOST).cloned().collect()
     }
@@ -72,26 +64,18 @@ impl Recorded {
     /// runs its journal changes all the time: what was read last is good enough then.
     fn of(&self, (root, file, kernel): (&Path, &Path, &str), is_running: bool) -> Arc<[OfSession]> {
         let key = (root.to_owned(), file.to_owned(), kernel.to_owned());
+        if let Some(sessions) = self.0.last(&key).filter(|_| is_running) {
+            return sessions;
+        }
         let names = Store::sessions(root);
         let stores: Vec<Store> = names.iter().map(|name| Store::new(root, name)).collect();
-        let stamps: Vec<Stamp> = stores.iter().filter_map(stamp).collect();
-        let known = self.0.lock().get(&key).cloned();
-        match known.filter(|(of, _)| is_running || *of == stamps) {
-            Some((_, sessions)) => sessions,
-            None => {
-                let read = stores.iter().filter_map(|store| read(store, file, kernel));
-                let read: Arc<[OfSession]> = read.collect();
-                self.0.lock().insert(key, (stamps, Arc::clone(&read)));
-                read
-            }
-        }
+        let journals = stores.iter().map(Store::journal);
+        let stamps = journals.filter_map(|path| Stamp::of(&path).ok()).collect();
+        self.0.get(key, stamps, |_| {
+            let read = stores.iter().filter_map(|store| read(store, file, kernel));
+            read.collect()
+        })
     }
-}
-
-fn stamp(store: &Store) -> Option<Stamp> {
-    let path = store.journal();
-    let metadata = path.metadata().ok()?;
-    Some((path, metadata.modified().ok()?, metadata.len()))
 }
 
 /// What a session left, if it is about the kernel and left anything.

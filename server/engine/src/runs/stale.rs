@@ -5,8 +5,6 @@
 //! measured: in place, they take turns in the user's tree.
 
 use std::collections::HashMap;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -17,6 +15,7 @@ use tileperf_perf::event::Stored;
 
 use crate::DocId;
 use crate::engine::Shared;
+use crate::stamped::Stamp;
 
 /// The mark that some editors put at the start of a file and do not send as part of its text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -24,50 +23,40 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A file as it was last read.
 #[derive(Debug, Clone)]
 pub(super) struct OnDisk {
-    stamp: (u64, u64, i64, i64),
-    pub(super) modified: Option<SystemTime>,
+    stamp: Stamp,
     pub(super) bytes: Arc<[u8]>,
     hash: Arc<str>,
 }
 
 /// The files that notes depend on, read again only when they have changed.
 #[derive(Debug, Default)]
-pub(super) struct Disk {
+pub(crate) struct Disk {
     files: HashMap<PathBuf, OnDisk>,
 }
 
 impl Disk {
     /// A file as it is; nothing if there is none.
     pub(super) fn read(&mut self, path: &Path) -> Option<OnDisk> {
-        match self.look(path) {
-            Ok(file) => Some(file),
-            Err(_) => {
-                self.files.remove(path);
-                None
-            }
+        let file = self.look(path);
+        if file.is_none() {
+            self.files.remove(path);
         }
+        file
     }
 
-    fn look(&mut self, path: &Path) -> io::Result<OnDisk> {
-        let metadata = std::fs::metadata(path)?;
-        let stamp = (
-            metadata.ino(),
-            metadata.len(),
-            metadata.mtime(),
-            metadata.mtime_nsec(),
-        );
+    fn look(&mut self, path: &Path) -> Option<OnDisk> {
+        let stamp = Stamp::of(path).ok()?;
         if let Some(known) = self.files.get(path).filter(|known| known.stamp == stamp) {
-            return Ok(known.clone());
+            return Some(known.clone());
         }
-        let bytes: Arc<[u8]> = std::fs::read(path)?.into();
+        let bytes: Arc<[u8]> = std::fs::read(path).ok()?.into();
         let file = OnDisk {
             stamp,
-            modified: metadata.modified().ok(),
             hash: sha256(&bytes).into(),
             bytes,
         };
         self.files.insert(path.to_owned(), file.clone());
-        Ok(file)
+        Some(file)
     }
 
     /// Forgets the files that nobody asks for any more.
@@ -77,6 +66,11 @@ impl Disk {
 }
 
 impl OnDisk {
+    /// When it was written last.
+    pub(super) fn modified(&self) -> SystemTime {
+        self.stamp.modified
+    }
+
     /// Whether an editor's text of the file is what is on the disk.
     pub(super) fn is(&self, text: &str) -> bool {
         is_same(&self.bytes, text)
@@ -91,6 +85,13 @@ pub(super) fn is_on_disk(path: &Path, text: &str) -> bool {
 /// The hash of what is on the disk now; nothing if there is no such file.
 pub(super) fn hash_of(path: &Path) -> Option<String> {
     std::fs::read(path).ok().map(sha256)
+}
+
+/// The hash of a text of a file, as [`present`] gives it while that is its text.
+pub(crate) fn hash_of_text(path: &Path, text: &str) -> String {
+    let on_disk = std::fs::read(path).ok();
+    let same = on_disk.filter(|bytes| is_same(bytes, text));
+    same.map_or_else(|| sha256(text), sha256)
 }
 
 fn is_same(bytes: &[u8], text: &str) -> bool {
