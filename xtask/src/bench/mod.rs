@@ -16,6 +16,7 @@ mod running;
 mod samples;
 mod servers;
 mod session;
+mod sessions;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,9 @@ pub(crate) struct BenchArgs {
     /// A fifth of the rounds, and no report is written: to see where one stands.
     #[arg(long)]
     quick: bool,
+    /// The lightbulb only, and no report is written.
+    #[arg(long)]
+    lightbulb: bool,
 }
 
 /// Measures, prints the table and keeps it.
@@ -55,6 +59,11 @@ pub(crate) fn run(repo: &Repo, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     } else {
         measure::Plan::full()
     };
+    if args.lightbulb {
+        let taken = lightbulb::measure(repo, &servers[0], &files.package, plan.sessions())?;
+        print!("{}", report::lightbulb(&taken));
+        return Ok(ExitCode::SUCCESS);
+    }
     let before = machine::load();
     let results = measure::all(&servers, &files, &plan)?;
     let running = running::measure(repo, &servers[0])?;

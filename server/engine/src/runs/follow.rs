@@ -75,6 +75,8 @@ struct Known {
     journal: Followed,
     /// The note of a revision and a holder.
     note: Option<(u64, Option<String>, RunNote)>,
+    /// The revision whose records were read for the playbook.
+    learned: Option<u64>,
     said: Option<String>,
 }
 
@@ -92,6 +94,7 @@ impl Follower {
             self.searched = Some(now);
         }
         self.read_journals(shared);
+        self.learn(shared);
         let notes = self.notes(shared);
         let busy = notes.values().any(|note| note.running);
         self.publish(shared, notes);
@@ -115,6 +118,19 @@ impl Follower {
             }
         }
         self.sessions = found;
+    }
+
+    /// Reads what runs that are over left for the playbook, so that no lightbulb has to.
+    fn learn(&mut self, shared: &Shared) {
+        for ((root, name), known) in &mut self.sessions {
+            let journal = &known.journal;
+            let session = journal.session.as_ref();
+            let is_over = session.is_some_and(|session| session.open_run().is_none());
+            if is_over && known.learned != Some(journal.revision) {
+                known.learned = Some(journal.revision);
+                shared.runs.recorded.learn(&Store::new(root, name));
+            }
+        }
     }
 
     /// One note a kernel: of its session that is not over, else of the one that was last worked on.

@@ -1,9 +1,10 @@
-//! What sessions of a kernel left behind that the playbook builds on, read again only when a journal has
-//! changed.
+//! What sessions of a kernel left behind that the playbook builds on. Each journal is read again only when
+//! it has changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
 use tileperf_analysis::playbook::{Remade, Search};
 use tileperf_perf::event::Stored;
@@ -18,15 +19,15 @@ use crate::stamped::{Stamp, Stamped};
 /// Searches looked at: a benchmark of many shapes makes one for each, twice in a run.
 const MOST: usize = 500;
 
-/// What each kernel's sessions left, with the journals that it was read from.
+/// What each session left, by its journal; nothing of a journal that cannot be read.
 #[derive(Debug, Default)]
-pub(super) struct Recorded(Stamped<Of, Arc<[OfSession]>>);
+pub(super) struct Recorded(Stamped<PathBuf, Option<Arc<OfSession>>>);
 
-/// Root, file and qualified name of a kernel.
-type Of = (PathBuf, PathBuf, String);
-
+/// What a session left.
 #[derive(Debug)]
-struct OfSession {
+pub(super) struct OfSession {
+    kernel: SmolStr,
+    file: PathBuf,
     /// The files that were searched with.
     base: Vec<Stored>,
     searches: Vec<Search>,
@@ -47,7 +48,8 @@ impl Recorded {
             let now = shared.hash_now(&of.0.join(&stored.path));
             stored.hash.as_deref() == now.as_deref()
         };
-        let now = sessions.iter().filter(|s| s.base.iter().all(is_now));
+        let found = sessions.iter().filter(|s| !s.searches.is_empty());
+        let now = found.filter(|s| s.base.iter().all(is_now));
         let searches = now.flat_map(|session| &session.searches);
         searches.take(MOST).cloned().collect()
     }
@@ -60,36 +62,40 @@ impl Recorded {
         all.into_iter().map(|(_, remade)| remade.clone()).collect()
     }
 
-    /// The sessions of a kernel. A journal or record that cannot be read counts as none. While a session
-    /// runs its journal changes all the time: what was read last is good enough then.
-    fn of(&self, (root, file, kernel): (&Path, &Path, &str), is_running: bool) -> Arc<[OfSession]> {
-        let key = (root.to_owned(), file.to_owned(), kernel.to_owned());
-        if let Some(sessions) = self.0.last(&key).filter(|_| is_running) {
-            return sessions;
-        }
+    /// Reads what a session left, if it has changed: who asks later need not wait for it.
+    pub(super) fn learn(&self, store: &Store) -> Option<Arc<OfSession>> {
+        let journal = store.journal();
+        let stamp = Stamp::of(&journal).ok()?;
+        let read = |_: &[Stamp]| read(store).map(Arc::new);
+        self.0.get(journal, vec![stamp], read)
+    }
+
+    /// The sessions of a kernel. A record that cannot be read counts as none. While a session runs its
+    /// journal changes all the time: what was read last is good enough then.
+    fn of(&self, of: (&Path, &Path, &str), is_running: bool) -> Vec<Arc<OfSession>> {
+        let (root, file, kernel) = of;
+        let is_own = |session: &OfSession| session.kernel == kernel && session.file == file;
         let names = Store::sessions(root);
-        let stores: Vec<Store> = names.iter().map(|name| Store::new(root, name)).collect();
-        let journals = stores.iter().map(Store::journal);
-        let stamps = journals.filter_map(|path| Stamp::of(&path).ok()).collect();
-        self.0.get(key, stamps, |_| {
-            let read = stores.iter().filter_map(|store| read(store, file, kernel));
-            read.collect()
-        })
+        let sessions = names.iter().filter_map(|name| {
+            let store = Store::new(root, name);
+            // A session stays with its kernel: that of another need not be looked at again.
+            let last = self.0.last(&store.journal()).flatten();
+            let known = last.filter(|last| is_running || !is_own(last));
+            let session = known.or_else(|| self.learn(&store))?;
+            is_own(&session).then_some(session)
+        });
+        sessions.collect()
     }
 }
 
-/// What a session left, if it is about the kernel and left anything.
-fn read(store: &Store, file: &Path, kernel: &str) -> Option<OfSession> {
+fn read(store: &Store) -> Option<OfSession> {
     let session = Session::fold(&journal::read(&store.journal()).ok()?)?;
-    if session.plan.kernel != kernel || session.plan.file != file {
-        return None;
-    }
-    let searches = searches::of_session(store, &session);
-    let remade = remade::of_session(store, &session);
-    (!searches.is_empty() || !remade.is_empty()).then_some(OfSession {
+    Some(OfSession {
+        searches: searches::of_session(store, &session),
+        remade: remade::of_session(store, &session),
+        kernel: session.plan.kernel,
+        file: session.plan.file,
         base: session.base,
-        searches,
-        remade,
     })
 }
 
