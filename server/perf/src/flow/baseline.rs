@@ -79,8 +79,8 @@ impl Loop<'_> {
                 .map(|f| format!("  {}: {}", f.test, f.message.lines().next().unwrap_or("")))
                 .collect();
             return Err(Error::State(format!(
-                "the tests fail on the unchanged code, so no change could be judged:\n{}\nA session \
-                 that is to correct this is started with `perf setup --fix`",
+                "the tests fail on the unchanged code, so no change could be judged (`perf setup --fix` \
+                 starts a session that is to correct this):\n{}",
                 if shown.is_empty() {
                     "  no test ran".to_owned()
                 } else {

@@ -8,6 +8,7 @@ use crate::session::{Run, Session};
 use crate::stats::Variant;
 use crate::verdict::{Identity, Why};
 
+use super::briefly;
 use super::escape::{code, text};
 use super::markdown::short;
 use super::measured_on;
@@ -33,7 +34,11 @@ pub fn applied_in(session: &Session, run: u32) -> Option<String> {
     let name = &run.tried.as_ref()?.optimization;
     let mut out = format!("## Optimization Applied: {}\n\n", text(name));
     out.push_str("### Prerequisites Checked\n");
-    prerequisite(&mut out, "Code compatibility verified", &code_works(run));
+    prerequisite(
+        &mut out,
+        "Code compatibility verified",
+        &code_works(session, run),
+    );
     prerequisite(&mut out, "Hardware requirements met", &hardware(run));
     out.push_str("\n### Implementation\n");
     if let Some(tried) = &run.tried {
@@ -61,7 +66,7 @@ fn prerequisite(out: &mut String, name: &str, checked: &Result<String, String>) 
     let _ = writeln!(out, "- [{tick}] {name}: {}", text(why));
 }
 
-fn code_works(run: &Run) -> Result<String, String> {
+fn code_works(session: &Session, run: &Run) -> Result<String, String> {
     let of_candidate = |t: &&Tests| t.variant == Variant::Candidate;
     let tests: Vec<&Tests> = run.tests.iter().filter(of_candidate).collect();
     let failed: usize = tests.iter().map(|t| t.failures.len()).sum();
@@ -80,7 +85,7 @@ fn code_works(run: &Run) -> Result<String, String> {
     };
     let passed: usize = tests.iter().map(|t| t.passed.len()).sum();
     if passed == 0 {
-        return Err(format!("no test result: {}", words::end(run)));
+        return Err(format!("no test result: {}", briefly::end(session, run)));
     }
     let twice = match tests.iter().any(|t| t.search_off) {
         true => ", searching and with the search switched off",
@@ -123,7 +128,7 @@ fn metrics(session: &Session, run: &Run) -> String {
     let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
     match totals(session, run) {
         Some(totals) => metric_rows(quantity, Some(totals), ""),
-        None => metric_rows(quantity, None, &unmeasured(run)),
+        None => metric_rows(quantity, None, &unmeasured(session, run)),
     }
 }
 
@@ -169,13 +174,13 @@ pub(super) fn compact_percent(change: f64) -> String {
     words::percent(change).replace(" %", "%")
 }
 
-fn unmeasured(run: &Run) -> String {
+fn unmeasured(session: &Session, run: &Run) -> String {
     match &run.decision {
         Some((_, decision)) if decision.why == Why::Fixed => {
             "speed is not compared with that of wrong results".to_owned()
         }
         Some((candidate, _)) => words::correctness(&candidate.correctness),
-        None => words::end(run),
+        None => briefly::end(session, run),
     }
 }
 
@@ -186,7 +191,7 @@ fn result(session: &Session, run: &Run) -> String {
             return "NO CHANGE: the compiled code is the same; nothing was measured or kept"
                 .to_owned();
         }
-        return format!("FAILED: {}; rolled back", words::end(run));
+        return format!("FAILED: {}; rolled back", briefly::end(session, run));
     };
     if status == Some(Status::Crash) || !decision.keeps() {
         let said = words::decision(decision);

@@ -6,6 +6,7 @@ use crate::event::{RunKind, Tried};
 use crate::session::{Run, Session};
 use crate::verdict::{Goal, Verdict};
 
+use super::briefly;
 use super::escape::{code, text};
 use super::result::Outcome;
 use super::words;
@@ -44,7 +45,7 @@ pub(super) fn gaps(session: &Session, outcome: Option<&Outcome>) -> Vec<Gap> {
         .flat_map(|t| &t.skipped)
         .collect();
     for run in &session.runs {
-        of_run(run, &known, &mut gaps);
+        of_run(session, run, &known, &mut gaps);
     }
     if let Some(outcome) = outcome {
         for key in &outcome.broken {
@@ -79,8 +80,8 @@ pub(super) fn why_no_baseline(session: &Session) -> String {
             "not measured: the run of {} {}",
             words::moment(&run.began),
             match &run.end {
-                Some(_) => format!("was {}", words::end(run)),
-                None => words::end(run).replacen("not ended", "has not ended", 1),
+                Some(_) => format!("was {}", briefly::end(session, run)),
+                None => briefly::end(session, run).replacen("not ended", "has not ended", 1),
             }
         ),
         None => "not measured yet".to_owned(),
@@ -88,7 +89,7 @@ pub(super) fn why_no_baseline(session: &Session) -> String {
 }
 
 /// What a run left open. `known`: tests that iteration 0 skipped, said there once.
-fn of_run(run: &Run, known: &BTreeSet<&String>, gaps: &mut Vec<Gap>) {
+fn of_run(session: &Session, run: &Run, known: &BTreeSet<&String>, gaps: &mut Vec<Gap>) {
     let here = match (run.kind, run.row.is_some()) {
         (RunKind::Baseline, _) => "iteration 0".to_owned(),
         (RunKind::Check, _) => "the sum of what was kept".to_owned(),
@@ -104,7 +105,7 @@ fn of_run(run: &Run, known: &BTreeSet<&String>, gaps: &mut Vec<Gap>) {
     if run.measured.is_empty() && run.row.is_some() {
         let why = match &run.decision {
             Some((candidate, _)) => words::correctness(&candidate.correctness),
-            None => words::end(run),
+            None => briefly::end(session, run),
         };
         gaps.push(Gap::new(here.clone(), format!("no time of its own: {why}")));
     }

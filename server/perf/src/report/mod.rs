@@ -11,6 +11,7 @@
 //! says why. Names and messages are other people's text and stay text.
 
 mod applied;
+mod briefly;
 mod escape;
 mod gaps;
 mod html;

@@ -8,6 +8,7 @@ use crate::session::{Phase, Run, Session};
 use crate::verdict::Why;
 
 use super::applied::{compact_percent, metric_rows};
+use super::briefly;
 use super::escape::text;
 use super::gaps::why_no_baseline;
 use super::measured_on;
@@ -106,7 +107,7 @@ fn status(session: &Session, run: &Run, status: Status) -> &'static str {
 
 fn impact(session: &Session, run: &Run, before: Option<f64>) -> String {
     let Some((candidate, decision)) = &run.decision else {
-        return words::capital(&words::end(run));
+        return words::capital(&briefly::end(session, run));
     };
     let (Some(before), Some(row)) = (before, &run.row) else {
         return "not known".to_owned();
@@ -146,7 +147,8 @@ fn cumulative(out: &mut String, session: &Session, outcome: Option<&Outcome>) {
     );
     let quantity = Quantity::of(session).unwrap_or(Quantity::Time);
     let totals = outcome.filter(|o| o.is_known()).map(|o| (o.first, o.last));
-    out.push_str(&metric_rows(quantity, totals, &why_no_baseline(session)));
+    // Why stands above.
+    out.push_str(&metric_rows(quantity, totals, "there is no iteration 0"));
     out.push_str(
         "| SOL% | not measured | not measured | the least time that the device allows is not known |\n",
     );
@@ -159,7 +161,10 @@ fn remaining(session: &Session) -> Vec<String> {
     for run in session.runs.iter().filter(|r| r.kind == RunKind::Iteration) {
         let name = run.tried.as_ref().map_or("", |t| t.optimization.as_str());
         if run.row.is_none() && !was_measured(session, run) {
-            left.push(format!("{name}: not tried to the end, {}", words::end(run)));
+            left.push(format!(
+                "{name}: not tried to the end, {}",
+                briefly::end(session, run)
+            ));
         }
         if let Some((_, decision)) = &run.decision
             && decision.offers_shape_gate()

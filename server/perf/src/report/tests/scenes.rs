@@ -184,6 +184,18 @@ pub(super) fn no_configurations() -> Session {
     journal.session()
 }
 
+/// The benchmark breaks before it measures, with the last words of pytest.
+pub(super) fn broken_baseline() -> Session {
+    let mut journal = Journal::new(times(), |_| {});
+    journal.no_baseline(
+        "the benchmark hung up:\ntests/test_scale.py:3: in <module>\n    import torch\n\
+         E   ModuleNotFoundError: No module named 'torch'\n\
+         =========== short test summary info ===========\nERROR tests/test_scale.py\n\
+         1 error in 0.05s",
+    );
+    journal.session()
+}
+
 /// Rates instead of times, and a goal that is a time.
 pub(super) fn rates_only() -> Session {
     let mut journal = Journal::new(rates(), |plan| plan.goal = Some(Goal::Latency(0.3)));

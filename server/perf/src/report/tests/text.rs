@@ -52,6 +52,22 @@ fn what_came_to_no_iteration_is_reported_by_its_run() {
     assert_eq!(applied_in(&session, run + 1), None);
 }
 
+/// Of a program's last words a summary has the line that says why, once, and where the rest is.
+#[test]
+fn a_baseline_that_broke_is_told_in_a_line() {
+    let session = scenes::broken_baseline();
+    let said = "the benchmark hung up: ModuleNotFoundError: No module named 'torch' (all of it in \
+                sandbox/tileperf/scale\\_kernel-20261129/runs/000)";
+    let short = summary(&session);
+    assert_eq!(short.matches("torch").count(), 1, "{short}");
+    for shown in [&short, &markdown(&session)] {
+        let shown = shown.replace("scale_kernel", "scale\\_kernel");
+        assert!(shown.contains(said), "{shown}");
+    }
+    // The whole report has all of it.
+    assert!(!short.contains("in 0.05s") && markdown(&session).contains("in 0.05s"));
+}
+
 /// An experiment is told as one and changes nothing else of what is said.
 #[test]
 fn experiments_are_apart() {
