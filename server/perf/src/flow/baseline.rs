@@ -26,14 +26,14 @@ const LOOKS: Looks = |plan| match plan {
 };
 
 /// Comparisons of the base with itself, each with processes of its own, if the time allows.
-const ROUNDS: usize = 3;
+pub(super) const ROUNDS: usize = 3;
 
 /// At most so many, where that few find too much noise: one unlucky process among three passes for a
 /// spread that is not there.
-const MOST_ROUNDS: usize = 8;
+pub(super) const MOST_ROUNDS: usize = 8;
 
 /// More noise than this is worth another comparison: half of it is what one is after.
-const LOUD: f64 = 0.04;
+pub(super) const LOUD: f64 = 0.04;
 
 impl Loop<'_> {
     /// Measures iteration 0. The user's own unsaved change, if there is one, is left alone.

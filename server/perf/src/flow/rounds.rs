@@ -4,6 +4,11 @@
 //! who else is on them. Mostly by little, and then the interval has room for it; now and then by ten
 //! per cent, and no number of pairs from the same two processes shows that. So nothing is kept on the
 //! word of one pair of processes, and what looks promising but undecided is given another.
+//!
+//! Several pairs of processes also show how far apart processes are now. The base was compared with itself
+//! when the session began, and a machine that has become louder since would keep more by chance: so both
+//! count, each for as many draws as it has. (The larger of the two would find half of what is there on a
+//! machine that has stayed as it was: of two or three draws the spread is known to a factor of two.)
 
 use std::collections::BTreeMap;
 
@@ -11,8 +16,12 @@ use crate::error::Error;
 use crate::event::{Measured, Stage};
 use crate::readings::Key;
 use crate::run::pairs::{Looks, Sampled};
-use crate::stats::{Estimate, Pair, Ratios, Weighted, estimate, total};
-use crate::verdict::{Candidate, Decision, Evidence, SAME, Why, decide, judge};
+use crate::stats::{
+    Estimate, Noise, Pair, Ratios, Repeated, Weighted, between_rounds, estimate, total,
+};
+use crate::verdict::{
+    Candidate, ConfigurationVerdict, Decision, Evidence, SAME, Why, decide, judge,
+};
 
 use super::Loop;
 use super::measure::{Comparison, UNKNOWN, median};
@@ -81,37 +90,67 @@ impl Loop<'_> {
                 estimates.entry(key).or_default().extend(own(pairs, round));
             }
         }
-        (before.iter())
-            .filter_map(|measured| {
-                let found = estimates.get(&measured.key)?;
-                // One that vanished on the way is missing from the sets as well.
-                let mut estimate = joined(found).filter(|_| found.len() == rounds.len())?;
-                let narrower = (rounds.len().min(SEEN) as f64).sqrt();
-                let mut detectable = UNKNOWN;
-                if let Some(noise) = self.session.noise(&measured.key) {
-                    estimate = estimate.widened(noise.between / narrower, noise.draws);
-                    detectable = noise.detectable / narrower;
-                }
-                let all = || {
-                    rounds
-                        .iter()
-                        .filter_map(|r| r.pairs.get(&measured.key))
-                        .flatten()
-                };
-                Some(Measured {
-                    base: median(all().map(|p| p.base.cost)),
-                    candidate: median(all().map(|p| p.candidate.cost)),
-                    verdict: judge(&Evidence {
-                        estimate,
-                        detectable,
-                        more: false,
-                        floor: None,
-                    }),
-                    ..measured.clone()
-                })
-            })
-            .collect()
+        let (mut measured, mut parts) = (Vec::new(), Vec::new());
+        for before in before {
+            let found = estimates.remove(&before.key).unwrap_or_default();
+            // One that vanished on the way is missing from the sets as well.
+            if found.len() != rounds.len() {
+                continue;
+            }
+            let pairs = || rounds.iter().filter_map(|r| r.pairs.get(&before.key));
+            let base = median(pairs().flatten().map(|p| p.base.cost));
+            measured.push(Measured {
+                base,
+                candidate: median(pairs().flatten().map(|p| p.candidate.cost)),
+                ..before.clone()
+            });
+            parts.push(Part {
+                repeated: Repeated {
+                    cost: base,
+                    effects: found,
+                },
+                noise: self.session.noise(&before.key).copied(),
+            });
+        }
+        let last_look = rounds.first().map_or(0, |round| round.plan.last_look());
+        for (measured, verdict) in measured.iter_mut().zip(verdicts(parts, last_look)) {
+            measured.verdict = verdict;
+        }
+        measured
     }
+}
+
+/// A configuration in several pairs of processes.
+struct Part {
+    repeated: Repeated,
+    /// Of the base against itself.
+    noise: Option<Noise>,
+}
+
+/// The verdicts on configurations that were measured in several pairs of processes.
+fn verdicts(parts: Vec<Part>, last_look: usize) -> Vec<ConfigurationVerdict> {
+    let (repeated, noise): (Vec<Repeated>, Vec<Option<Noise>>) =
+        parts.into_iter().map(|p| (p.repeated, p.noise)).unzip();
+    let now = between_rounds(&repeated);
+    let each = repeated.iter().zip(noise).zip(now);
+    each.map(|((repeated, noise), now)| {
+        let rounds = repeated.effects.len();
+        let narrower = (rounds.min(SEEN) as f64).sqrt();
+        let mut estimate = joined(&repeated.effects).unwrap_or_else(Estimate::unchanged);
+        let mut detectable = UNKNOWN;
+        if let Some(noise) = noise {
+            let noise = noise.and_between(now, rounds.saturating_sub(1), last_look);
+            estimate = estimate.widened(noise.between / narrower, noise.draws);
+            detectable = noise.detectable / narrower;
+        }
+        judge(&Evidence {
+            estimate,
+            detectable,
+            more: false,
+            floor: None,
+        })
+    })
+    .collect()
 }
 
 /// What one pair of processes shows.
@@ -172,6 +211,9 @@ fn wants_another(decision: &Decision, changes: &[f64]) -> bool {
     // Promising, and not yet found to be one stray pair of processes.
     measured && best <= -SAME && (changes.len() == 1 || last <= -SAME)
 }
+
+#[cfg(test)]
+mod simulation;
 
 #[cfg(test)]
 mod tests {

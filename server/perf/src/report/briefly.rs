@@ -24,17 +24,17 @@ pub(super) fn end(session: &Session, run: &Run) -> String {
 fn telling(said: &str) -> Option<&str> {
     let lines = || said.lines().map(str::trim).filter(|line| !is_frame(line));
     // As pytest marks what an assertion or import came to.
-    let error = lines().filter_map(|line| line.strip_prefix("E  "));
+    let mut error = lines().filter_map(|line| line.strip_prefix("E  "));
     let listed = |line: &&str| {
         let is_named = ["FAILED ", "ERROR ", "ERROR: "]
             .iter()
             .any(|s| line.starts_with(s));
         is_named && !line.starts_with("ERROR: usage:") || line.contains(": error: ")
     };
-    (error.last().map(str::trim))
+    (error.next_back().map(str::trim))
         .or_else(|| lines().find(listed))
         // A traceback ends with what was raised.
-        .or_else(|| lines().last())
+        .or_else(|| lines().next_back())
 }
 
 /// A line around others, or pytest's count of what it did.

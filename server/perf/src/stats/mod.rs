@@ -21,7 +21,9 @@ use thiserror::Error;
 
 pub use combine::{Total, Weighted, geometric_mean, holm, total};
 pub use estimate::{Estimate, Method, Plan, estimate};
-pub use noise::{Noise, Repeated, between_processes, noise};
+pub use noise::{Noise, Repeated, between_processes, between_rounds, noise};
+#[cfg(test)]
+pub(crate) use random::Random;
 
 /// Pairs under this part of the median clock are dropped: the device was throttled or still waking.
 const SLOWEST_CLOCK: f64 = 0.9;

@@ -68,6 +68,41 @@ pub fn between_processes(configurations: &[Repeated]) -> Vec<(f64, usize)> {
         .collect()
 }
 
+/// The variance between processes that a comparison made in several pairs of processes shows by itself, by
+/// configuration: whatever the change does, it does in each of them.
+///
+/// By the smallest distance between two effects (Qn of Rousseeuw and Croux, Alternatives to the Median
+/// Absolute Deviation, 1993), which one stray pair of processes cannot make large. As there are two or three
+/// effects, the other configurations count for as much as two.
+pub fn between_rounds(configurations: &[Repeated]) -> Vec<f64> {
+    let own: Vec<f64> = (configurations.iter())
+        .map(|c| {
+            let mut effects: Vec<f64> = c.effects.iter().map(|e| e.effect).collect();
+            effects.sort_by(f64::total_cmp);
+            let apart = effects.windows(2).map(|two| two[1] - two[0]);
+            let nearest = apart.fold(f64::INFINITY, f64::min);
+            // The mean square of it among normal draws of variance 1, of two and of three.
+            let variance = match effects.len() {
+                0 | 1 => return 0.0,
+                2 => nearest.powi(2) / 2.0,
+                _ => nearest.powi(2) * 2.894,
+            };
+            let errors = c.effects.iter().map(|e| e.standard_error.powi(2));
+            (variance - errors.sum::<f64>() / effects.len() as f64).max(0.0)
+        })
+        .collect();
+    let pairs = own.iter().zip(configurations);
+    let shared = pairs.map(|(own, c)| own * c.cost.powi(2)).sum::<f64>();
+    let shared = shared / configurations.len().max(1) as f64;
+    (own.iter().zip(configurations))
+        .map(|(own, c)| {
+            let draws = c.effects.len().saturating_sub(1) as f64;
+            let prior = PRIOR_DRAWS as f64;
+            (own * draws + shared / c.cost.powi(2) * prior) / (draws + prior)
+        })
+        .collect()
+}
+
 /// The variance of normal draws around zero with these squares, by their median: that of the square
 /// of a standard normal variable is 0.4549. Of one or two the mean.
 fn usual(mut squares: Vec<f64>) -> f64 {
@@ -114,6 +149,20 @@ impl Noise {
             draws,
             ..self
         }
+    }
+}
+
+impl Noise {
+    /// The noise with more draws of the spread between processes, of this variance: a machine may have
+    /// become louder since the base was compared with itself.
+    #[must_use]
+    pub fn and_between(self, variance: f64, draws: usize, pairs: usize) -> Self {
+        let all = self.draws + draws;
+        if draws == 0 {
+            return self;
+        }
+        let sum = self.between.powi(2) * self.draws as f64 + variance * draws as f64;
+        self.with_processes((sum / all as f64).sqrt(), all, pairs)
     }
 }
 
@@ -174,6 +223,35 @@ mod tests {
         assert!(spread(&stray) < 1.5 * spread(&usual), "{}", spread(&stray));
         // Where most of them stray, it is one.
         assert!(spread(&[0.1, -0.2, 0.15, 0.01]) > 0.08);
+    }
+
+    #[test]
+    fn a_comparison_shows_the_spread_between_its_own_processes() {
+        let spread = |effects: &[f64]| between_rounds(&[repeated(1.0, effects)])[0].sqrt();
+        // Whatever the change does.
+        for shift in [0.0, -0.3] {
+            let of = |effects: [f64; 2]| spread(&effects.map(|effect| effect + shift));
+            assert!((of([0.01, -0.01]) - 0.0141).abs() < 2e-4);
+            // Within what each of them is known to.
+            assert_eq!(of([0.0005, -0.0005]), 0.0);
+        }
+        // A stray pair of processes among three is none.
+        assert!(spread(&[-0.05, -0.055, 0.1]) < 0.01);
+        assert!(spread(&[-0.05, -0.15, 0.1]) > 0.1);
+        assert_eq!(spread(&[0.01]), 0.0);
+        assert!(between_rounds(&[]).is_empty());
+
+        let noise = Noise {
+            estimate: Estimate::unchanged(),
+            per_pair: 0.0,
+            bias: 0.0,
+            detectable: 0.0,
+            between: 0.01,
+            draws: 3,
+        };
+        let louder = noise.and_between(0.03f64.powi(2), 1, 240);
+        assert!((louder.between - 0.001_2f64.sqrt() / 2.0).abs() < 1e-12 && louder.draws == 4);
+        assert_eq!(noise.and_between(1.0, 0, 240), noise);
     }
 
     #[test]

@@ -21,3 +21,17 @@ impl Random {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }
+
+#[cfg(test)]
+impl Random {
+    /// From 0 to 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Of the standard normal distribution.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}

@@ -26,7 +26,7 @@ struct Machine {
 impl Machine {
     fn new(seed: u64, period: f64) -> Self {
         let mut random = Random::seeded(seed);
-        let phase = uniform(&mut random) * std::f64::consts::TAU;
+        let phase = random.uniform() * std::f64::consts::TAU;
         Machine {
             random,
             phase,
@@ -39,7 +39,7 @@ impl Machine {
     fn sample(&mut self, cost: f64) -> Sample {
         self.samples += 1.0;
         let wave = (self.phase + std::f64::consts::TAU * self.samples / self.period).sin();
-        Sample::new(cost * (0.5 * DRIFT * wave + NOISE * normal(&mut self.random)).exp())
+        Sample::new(cost * (0.5 * DRIFT * wave + NOISE * self.random.normal()).exp())
     }
 
     fn pairs(&mut self, count: usize, effect: f64) -> Vec<Pair> {
@@ -61,15 +61,6 @@ impl Machine {
             })
             .collect()
     }
-}
-
-fn uniform(random: &mut Random) -> f64 {
-    (random.next() >> 11) as f64 / (1u64 << 53) as f64
-}
-
-fn normal(random: &mut Random) -> f64 {
-    let radius = (-2.0 * (1.0 - uniform(random)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform(random)).cos()
 }
 
 /// One candidate with these true effects, each configuration measured look after look until it is
