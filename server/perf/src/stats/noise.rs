@@ -150,9 +150,7 @@ impl Noise {
             ..self
         }
     }
-}
 
-impl Noise {
     /// The noise with more draws of the spread between processes, of this variance: a machine may have
     /// become louder since the base was compared with itself.
     #[must_use]
