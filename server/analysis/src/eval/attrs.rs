@@ -9,6 +9,7 @@ use super::interp::{Interp, R};
 use super::library::DEVICE_PROPERTIES;
 use super::seq::Seq;
 use super::sym::{Arg, Kind, Node, Range};
+use super::triton;
 use super::value::{Args, Class, ClassBody, Func, Obj, ObjId, Scope, Value};
 
 impl<'e> Interp<'e> {
@@ -69,6 +70,9 @@ impl<'e> Interp<'e> {
             "sys.maxsize" => return Value::Int(i64::MAX),
             _ => {}
         }
+        if let Some(value) = triton::attribute(&full) {
+            return value;
+        }
         match self.import(self.module_here(), 0, &full) {
             Some(module) => Value::Module(module),
             None => Value::External(full.into()),
@@ -100,6 +104,12 @@ impl<'e> Interp<'e> {
             return Ok(self.settle(value));
         }
         let (class, open) = (record.class.clone(), record.open);
+        if record.maker.starts_with("triton.") {
+            let record = record.clone();
+            if let Some(value) = self.triton_attribute(&record, name) {
+                return Ok(self.settle(value));
+            }
+        }
         if name == "__dict__" {
             return Ok(self.vars_of(id));
         }

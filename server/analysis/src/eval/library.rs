@@ -9,6 +9,7 @@ use super::env::Place;
 use super::interp::{Interp, R, Stop};
 use super::seq::{Len, Seq};
 use super::sym::{Kind, Range};
+use super::triton;
 use super::value::{Args, Class, ClassBody, Func, Iter, Obj, Record, Value};
 
 /// Where torch describes the device.
@@ -28,6 +29,9 @@ impl<'e> Interp<'e> {
         }
         let last = path.rsplit('.').next().unwrap_or(path);
         if let Some(value) = self.device(path, last) {
+            return Ok(value);
+        }
+        if let Some(value) = self.vendor(path, place) {
             return Ok(value);
         }
         let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
@@ -75,6 +79,7 @@ impl<'e> Interp<'e> {
                 }
                 _ => self.pure("next_power_of_2", &args.pos),
             }),
+            _ if triton::is_config(path) && !args.open => Ok(self.triton_config(path, args, place)),
             // What a capital letter makes is an object; its keywords become attributes.
             _ if last.starts_with(|c: char| c.is_ascii_uppercase()) => {
                 Ok(self.record(path, args, place))

@@ -48,6 +48,7 @@ mod subscript;
 mod sym;
 mod targets;
 mod tries;
+mod triton;
 mod value;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod cases;
 mod facts;
 mod random;
+mod triton;
 
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 use super::{said, space};
 use crate::arch::Arch;
 
-fn check(cases: &[(&str, &str)]) {
+pub(super) fn check(cases: &[(&str, &str)]) {
     let archs = [Arch::Sm80, Arch::Sm90, Arch::Sm100, Arch::Sm120];
     for (text, wanted) in cases {
         let counts: Vec<String> = archs.iter().map(|arch| said(&space(text, *arch))).collect();
