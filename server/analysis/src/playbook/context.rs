@@ -5,6 +5,7 @@ use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef};
 
 use super::evidence::{Compiled, Search};
+use super::originals::Look;
 use super::{Elsewhere, Launched, Remade};
 use crate::body::{ApiCall, Device, values};
 use crate::classify::Class;
@@ -29,6 +30,8 @@ pub struct Surroundings<'w> {
     pub compiled: &'w [Compiled],
     /// Changes of one of its hints that were measured, the newest first.
     pub remade: &'w [Remade],
+    /// What it may have been ported from, looked for only where a port is seen.
+    pub originals: Option<Look<'w>>,
 }
 
 /// A name that other files may use.

@@ -16,6 +16,7 @@ mod next;
 mod offer;
 mod optimization;
 mod order;
+mod originals;
 mod present;
 mod remade;
 mod site;
@@ -32,6 +33,7 @@ pub use evidence::{Code, Compiled, Search, Timed};
 pub use markdown::markdown;
 pub use offer::actions;
 pub use optimization::{Gain, Numerics, Optimization, Principle};
+pub use originals::{Look, Original, Originals, neutral};
 pub use present::{Proof, present};
 pub use remade::Remade;
 

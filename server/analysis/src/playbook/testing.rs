@@ -41,6 +41,7 @@ pub(crate) fn offered(text: &str, target: &Target) -> Vec<Action> {
             searched: &searched,
             compiled: &compiled,
             remade: &remade,
+            originals: None,
         };
         checked.actions_within(&parsed, text, &model, number, Some(around))
     });
@@ -173,6 +174,7 @@ pub(crate) fn among(
         searched: &[],
         compiled: &[],
         remade: &[],
+        originals: None,
     };
     let mut actions = checked.actions_within(&parsed, &text, &model, 0, Some(around));
     actions.retain(|a| a.optimization == optimization);

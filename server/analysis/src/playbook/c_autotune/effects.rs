@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
 use crate::body::{Device, Ty};
+use crate::model::KernelParam;
 use crate::playbook::site::{Refused, Site};
 use crate::rules::FileContext;
 
@@ -140,6 +141,12 @@ impl Effects {
             }
         }
         out
+    }
+
+    /// Which parameters are arrays.
+    pub(in crate::playbook) fn are_arrays(&self, params: &[KernelParam]) -> Vec<bool> {
+        let names = params.iter().map(|param| &param.name);
+        names.map(|name| self.arrays.contains(name)).collect()
     }
 
     /// Whether a trial changes what the next one reads there.

@@ -384,10 +384,7 @@ optimization! {
 
 fn offer(at: &KernelContext<'_>, out: &mut Actions<'_>) {
     push(at, From::Own, out);
-    let mut imports = at.file.module.imports.values();
-    if imports.any(|path| path.split('.').next() == Some("triton")) {
-        push(at, From::Triton, out);
-    }
+    push(at, From::Triton, out);
 }
 
 fn push(at: &KernelContext<'_>, from: From, out: &mut Actions<'_>) {
@@ -400,10 +397,11 @@ fn push(at: &KernelContext<'_>, from: From, out: &mut Actions<'_>) {
         described = described.and_elsewhere(file, edits);
     }
     described = described.in_host_code();
-    if plan.has_tiles() {
-        described = described.other_results().if_only(
-            "the kernel is right for every tile of the space, also where it does not divide an extent",
-        );
+    if plan.gives_other_results() {
+        described = described.other_results();
+    }
+    for premise in plan.premises() {
+        described = described.if_only(premise);
     }
     if plan.may_alias() {
         described.if_only(

@@ -9,7 +9,7 @@ use super::flow::Flow;
 use super::imports::Imports;
 use super::space::{self, Fixed, Space};
 use super::tiles::{self, Givers};
-use super::triton::Listed;
+use super::triton::{self, Listed};
 use super::write::{Tuned, Words};
 use crate::body::is_decorated;
 use crate::classify::Class;
@@ -88,8 +88,26 @@ impl<'c, 'a> Plan<'c, 'a> {
         })
     }
 
-    pub(super) fn has_tiles(&self) -> bool {
-        self.space.tiles().is_some()
+    /// What is true of every configuration only if this is.
+    pub(super) fn premises(&self) -> Vec<String> {
+        let elements = match &self.space {
+            Space::Listed { list, .. } => list.elements.as_slice(),
+            _ => &[],
+        };
+        if self.space.tiles().is_some() && elements.is_empty() {
+            return vec!["the kernel is right for every tile of the space, also where it does not divide an extent".to_owned()];
+        }
+        let of =
+            |count| format!("nothing depends on whether elements behind `{count}` are written");
+        elements.iter().map(of).collect()
+    }
+
+    /// Whether some configuration gives other results than the launch does now.
+    pub(super) fn gives_other_results(&self) -> bool {
+        match &self.space {
+            Space::Listed { list, .. } => list.elements.is_empty(),
+            space => space.tiles().is_some(),
+        }
     }
 
     /// Whether what is read and what is written may be one array, for all that the launches show.
@@ -123,8 +141,8 @@ impl<'c, 'a> Plan<'c, 'a> {
             Space::Listed { list, .. } => {
                 let name = &self.at.kernel.name;
                 return format!(
-                    "Tune `{name}` over the Triton list of `{}`: search {count} configurations once, cache, launch",
-                    list.kernel
+                    "Tune `{name}` over the Triton list of {}: search {count} configurations once, cache, launch",
+                    list.origin()
                 );
             }
         };
@@ -149,7 +167,7 @@ impl<'c, 'a> Plan<'c, 'a> {
         let file = &self.sites.first().ok_or("nothing launches it")?.file;
         let mut imports = Imports::of(file);
         let torch = imports.torch();
-        if torch.is_none() && !matches!(self.space, Space::Occupancy) {
+        if torch.is_none() && self.space.asks_device() {
             return Err("what the device can do is asked of torch, which the file does not import");
         }
         if torch.is_none() && self.works_in_place() {
@@ -203,7 +221,10 @@ impl<'c, 'a> Plan<'c, 'a> {
     fn flow<'s>(&self, site: &'s Site<'a>) -> Flow<'s, 'a> {
         let occupancy = self.fixed.occupancy.as_ref().and_then(|h| h.number);
         let flow = match (&self.space, occupancy) {
-            (Space::Tiles { .. } | Space::Listed { .. }, _) => {
+            (Space::Listed { .. }, _) => {
+                triton::chosen(self.at, site, &self.effects).map(|(_, flow)| flow)
+            }
+            (Space::Tiles { .. }, _) => {
                 tiles::tiles(self.at, site, &self.effects, Givers::Code).map(|(_, flow)| flow)
             }
             (_, Some(occupancy)) => {
@@ -290,13 +311,12 @@ fn listed<'a>(
     let [site] = sites else {
         return Err("several launches would have to share the list");
     };
-    if !at.multiplies() || !has_free_tiles(at, effects) {
-        return Err("its tiles may not be others");
-    }
-    let (tiles, _) =
-        tiles::tiles(at, site, effects, Givers::Code).ok_or("its tiles may not be others")?;
-    let list = Listed::of(at, &tiles, fixed)?;
-    Ok(Space::Listed { tiles, list })
+    let (chosen, _) = triton::chosen(at, site, effects).ok_or("its tiles may not be others")?;
+    let list = Listed::of(at, &chosen, fixed)?;
+    Ok(Space::Listed {
+        tiles: chosen.tiles,
+        list,
+    })
 }
 
 /// Whether a matrix multiplication's tiles may be others: those of scaled operands are those of their

@@ -180,9 +180,19 @@ impl Space {
     pub(super) fn hints(&self) -> &'static [&'static str] {
         match self {
             Space::Occupancy => &["occupancy"],
+            Space::Listed { list, .. } if !list.elements.is_empty() => &["occupancy"],
             Space::Clusters | Space::Tiles { .. } | Space::Listed { .. } => {
                 &["occupancy", "num_ctas"]
             }
+        }
+    }
+
+    /// Whether the function that gives the configurations asks torch what it runs on.
+    pub(super) fn asks_device(&self) -> bool {
+        match self {
+            Space::Occupancy => false,
+            Space::Listed { list, .. } => list.differs(),
+            Space::Clusters | Space::Tiles { .. } => true,
         }
     }
 

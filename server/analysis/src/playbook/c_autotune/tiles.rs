@@ -55,7 +55,7 @@ impl Tile {
         also: &[Span],
         arrays: &[bool],
     ) -> Option<Flow<'s, 'a>> {
-        flow(site, std::slice::from_ref(self), also, arrays)
+        flow(site, &[(self, also)], arrays)
     }
 }
 
@@ -89,10 +89,7 @@ pub(in crate::playbook) fn tiles<'s, 'a>(
     givers: Givers,
 ) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
     let params = &at.kernel.params;
-    let arrays: Vec<bool> = params
-        .iter()
-        .map(|p| effects.arrays.contains(&p.name))
-        .collect();
+    let arrays = effects.are_arrays(params);
     let mut found: Vec<Tile> = Vec::new();
     for (param, arg) in params.iter().zip(site.passed) {
         let Some(tile) = tile(site, &param.name, arg, givers).filter(|_| param.constant) else {
@@ -109,7 +106,8 @@ pub(in crate::playbook) fn tiles<'s, 'a>(
     if !has(Dim::M) || !has(Dim::N) {
         return None;
     }
-    let flow = flow(site, &found, &[], &arrays).filter(Flow::can_be_written)?;
+    let roots: Vec<(&Tile, &[Span])> = found.iter().map(|tile| (tile, &[][..])).collect();
+    let flow = flow(site, &roots, &arrays).filter(Flow::can_be_written)?;
     Some((found, flow))
 }
 
@@ -117,17 +115,17 @@ fn same(a: &Root, b: &Root) -> bool {
     matches!((a, b), (Root::Name(a), Root::Name(b)) if a == b)
 }
 
-fn flow<'s, 'a>(
+/// What follows from tiles, each with the places where the launch has its number once more.
+pub(super) fn flow<'s, 'a>(
     site: &'s Site<'a>,
-    tiles: &[Tile],
-    also: &[Span],
+    tiles: &[(&Tile, &[Span])],
     arrays: &[bool],
 ) -> Option<Flow<'s, 'a>> {
     let mut roots = FxHashMap::default();
-    let also = also.iter().map(|span| (*span, String::new()));
-    let mut numbers: FxHashMap<Span, String> = also.collect();
-    for tile in tiles {
+    let mut numbers: FxHashMap<Span, String> = FxHashMap::default();
+    for (tile, also) in tiles {
         let field = format!("{}.{}", site.config, tile.field);
+        numbers.extend(also.iter().map(|span| (*span, field.clone())));
         match &tile.root {
             Root::Name(name) => _ = roots.insert(name.clone(), field),
             Root::Number(span) => _ = numbers.insert(*span, field),
@@ -228,9 +226,7 @@ pub(super) fn grid_by_occupancy<'s, 'a>(
     if at.calls(&["num_blocks"]).is_empty() {
         return None;
     }
-    let arrays: Vec<bool> = (at.kernel.params.iter())
-        .map(|p| effects.arrays.contains(&p.name))
-        .collect();
+    let arrays = effects.are_arrays(&at.kernel.params);
     let field = format!("{}.occupancy", site.config);
     let mut roots = FxHashMap::default();
     let mut numbers = FxHashMap::default();

@@ -106,6 +106,7 @@ fn offered(kernels: &str, others: &[&str], named: bool, uses: Option<usize>) -> 
         searched: &[],
         compiled: &[],
         remade: &[],
+        originals: None,
     };
     let (parsed, text, model) = (&own.parsed, own.text.as_str(), &own.model);
     (own.checked).actions_within(parsed, text, model, 0, Some(around))

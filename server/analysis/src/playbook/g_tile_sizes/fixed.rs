@@ -1,21 +1,16 @@
 //! Launches that fix their tiles: other numbers where they are written.
 
-use smol_str::SmolStr;
-use tileperf_syntax::Span;
-use tileperf_syntax::ast::{Expr, ExprKind};
-
-use super::elements;
+use super::elements::Free;
 use crate::playbook::c_autotune::effects::Effects;
-use crate::playbook::c_autotune::flow::Flow;
 use crate::playbook::c_autotune::plan::{has_free_tiles, is_fused};
 use crate::playbook::c_autotune::space::Alike;
-use crate::playbook::c_autotune::tiles::{Dim, Givers, Tile, tile_of, tiles};
+use crate::playbook::c_autotune::tiles::{Dim, Givers, Tile, tiles};
 use crate::playbook::c_autotune::written::Written;
-use crate::playbook::host::{followed, quotient};
 use crate::playbook::site::Site;
 use crate::playbook::{Actions, KernelContext, Naming};
 use crate::rewrite::Edits;
-use crate::rules::{is_test, is_tile};
+use crate::rules::is_test;
+use smol_str::SmolStr;
 
 /// How few and how many elements a block of an elementwise kernel may have.
 const ELEMENTS: std::ops::RangeInclusive<i64> = 128..=16384;
@@ -202,16 +197,8 @@ fn sizes(at: &KernelContext<'_>, tiles: &[Tile]) -> Vec<Vec<i64>> {
 
 /// Tiles of a kernel that works on each element alone.
 fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Vec<Sized> {
-    let params = &at.kernel.params;
-    let arrays: Vec<bool> = params
-        .iter()
-        .map(|p| effects.arrays.contains(&p.name))
-        .collect();
-    let found: Vec<Free> = (params.iter().zip(site.passed))
-        .filter(|(param, _)| param.constant && is_tile(&param.name))
-        .filter_map(|(param, arg)| Free::of(at, site, &param.name, arg, &arrays))
-        .collect();
-    let block: i64 = found.iter().map(|f| f.value).product();
+    let found = Free::all(at, site, effects);
+    let block: i64 = found.iter().map(|f| f.tile.value).product();
     let factors: &[(i64, i64)] = match found.len() {
         1 => &[(1, 4), (1, 2), (2, 1), (4, 1)],
         _ => &[(1, 2), (2, 1)],
@@ -219,8 +206,9 @@ fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Ve
     let mut out = Vec::new();
     for free in &found {
         for (times, by) in factors {
-            let size = free.value * times / by;
-            if size < 16 || !ELEMENTS.contains(&(block / free.value * size)) {
+            let now = free.tile.value;
+            let size = now * times / by;
+            if size < 16 || !ELEMENTS.contains(&(block / now * size)) {
                 continue;
             }
             let Some(mut premises) = premises(at, site, &free.written) else {
@@ -231,68 +219,12 @@ fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Ve
                 free.count
             ));
             out.push(Sized {
-                variant: format!("{}={size}", free.field),
-                now: free.value.to_string(),
+                variant: format!("{}={size}", free.tile.field),
+                now: now.to_string(),
                 numbers: free.written.iter().map(|w| (w.clone(), size)).collect(),
                 premises,
             });
         }
     }
     out
-}
-
-/// A tile of an elementwise kernel, and everywhere its number is written.
-struct Free {
-    field: SmolStr,
-    value: i64,
-    written: Vec<Written>,
-    /// How many elements the grid is for, as written.
-    count: String,
-}
-
-impl Free {
-    fn of<'a>(
-        at: &KernelContext<'a>,
-        site: &Site<'a>,
-        field: &SmolStr,
-        arg: &Expr,
-        arrays: &[bool],
-    ) -> Option<Free> {
-        let tile = tile_of(site, field, arg)?;
-        let grid = followed(site, site.grid);
-        let ExprKind::Tuple(axes) = &grid.kind else {
-            return None;
-        };
-        let mut written = vec![tile.written(site)?];
-        let mut numbers: Vec<Span> = Vec::new();
-        // A number written at the launch is that of the grid where it is the only one like it.
-        if matches!(arg.kind, ExprKind::Int(_)) {
-            let alone = |e: &&Expr| matches!(e.kind, ExprKind::Int(v) if v == tile.value);
-            let twins = site.passed.iter().filter(alone).count();
-            let by = axes.iter().filter_map(|axis| Some(quotient(site, axis)?.1));
-            let by: Vec<&Expr> = by.filter(|by| alone(by)).collect();
-            let ([by], 1) = (by.as_slice(), twins) else {
-                return None;
-            };
-            numbers.push(by.span);
-            written.push(Written::at(site, by.span));
-        }
-        let flow: Flow<'_, '_> = tile.flow(site, &numbers, arrays)?;
-        let mut of_grid = axes.iter().enumerate().filter(|(_, e)| flow.mentions(e));
-        let (axis, blocks) = of_grid.next()?;
-        let (count, by) = quotient(site, blocks)?;
-        let is_plain = matches!(by.kind, ExprKind::Name(_) | ExprKind::Int(_));
-        let alone = of_grid.next().is_none() && !flow.mentions(count) && is_plain;
-        // Passed as another number too: what that is for is not seen.
-        let passed = site.passed.iter().filter(|e| flow.mentions(e)).count();
-        if !alone || passed != 1 || !elements::are_alone(at, field, i64::try_from(axis).ok()?) {
-            return None;
-        }
-        Some(Free {
-            field: field.clone(),
-            value: tile.value,
-            written,
-            count: site.source(count.span).to_owned(),
-        })
-    }
 }

@@ -1,7 +1,7 @@
 //! Other tile sizes: at a launch that fixes them, in a search that leaves them out, or fewer in one that
 //! tries what never wins.
 
-mod elements;
+pub(super) mod elements;
 mod fixed;
 mod searched;
 #[cfg(test)]

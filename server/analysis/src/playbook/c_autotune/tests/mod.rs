@@ -6,6 +6,8 @@ mod in_place;
 mod stays;
 mod tiles;
 mod triton;
+mod triton_elements;
+mod triton_elsewhere;
 
 use tileperf_syntax::FileParser;
 

@@ -118,6 +118,7 @@ fn other_files_count() {
                 searched: &[],
                 compiled: &[],
                 remade: &[],
+                originals: None,
             }),
         );
         actions.retain(|a| a.optimization.id == "C");

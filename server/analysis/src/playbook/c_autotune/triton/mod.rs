@@ -1,24 +1,30 @@
 //! The list of a Triton kernel as the space of its port.
 //!
 //! Who ports a kernel from Triton has measured which tiles are worth a try: they stand in the list of
-//! its `triton.autotune`. A cuTile kernel of the file whose tiles mean the same gets them. Warps and
-//! stages are the compiler's own in cuTile and are dropped; occupancy, which they decided, takes their
-//! place.
+//! its `triton.autotune`. A cuTile kernel whose tiles mean the same gets them: one of the same file, or
+//! of the file beside the original. Warps and stages are the compiler's own in cuTile and are dropped;
+//! occupancy, which they decided, takes their place.
 
+mod chosen;
+mod find;
+mod given;
 mod names;
 mod rows;
 
 use smol_str::SmolStr;
-use tileperf_syntax::ast::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
+use tileperf_syntax::ast::{Expr, ExprKind};
 
+use self::find::{Ported, ported};
 use super::space::{Alike, Fixed};
 use super::tiles::{Dim, Tile};
-use crate::arch::Arch;
-use crate::body::argument;
-use crate::eval::{Evaluator, Known, ModuleId, Scope};
+use crate::body::{ModuleEnv, argument};
+use crate::eval::{Env, ModuleId};
 use crate::playbook::KernelContext;
 use crate::playbook::alone::Alone;
+use crate::playbook::originals::{Original, Originals, kinship};
 use crate::playbook::site::Refused;
+
+pub(super) use chosen::{Chosen, chosen};
 
 /// Longer spaces take over a minute to search.
 const MOST: usize = 30;
@@ -27,90 +33,108 @@ const MOST: usize = 30;
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
     /// The Triton kernel.
-    pub(super) kernel: SmolStr,
+    kernel: SmolStr,
+    /// The file that it is in, if it is another.
+    file: Option<String>,
     /// What it calls again for: `key=["M", "N", "K"]`.
     keys: Vec<SmolStr>,
     /// Fields that have no part in the cuTile kernel.
     dropped: Vec<SmolStr>,
-    /// Tiles, occupancy and `num_ctas`, by kind of architecture.
+    /// Tiles, occupancy and, of products, `num_ctas`, by kind of architecture.
     by_kind: Vec<(Alike, Vec<Vec<i64>>)>,
+    /// Of a kernel that works on each element alone: how many there are along each tile, as written.
+    pub(super) elements: Vec<String>,
 }
 
-/// A Triton kernel with its list.
-struct Ported<'a> {
-    item: u32,
-    body: &'a [Stmt],
-    def: &'a FunctionDef,
-    /// `triton.autotune(...)`
-    call: &'a Expr,
-}
-
-/// A configuration: its fields with their numbers. What is no number is nothing that a tile is.
-type Fields = Vec<(SmolStr, Option<i64>)>;
+const NONE: Refused = "no Triton list is found";
+const SEVERAL: Refused = "several Triton lists may be its own";
 
 impl Listed {
-    /// The list of the file that means these tiles.
+    /// The list that means these tiles: of the kernel's file, else of the nearest that has one.
     pub(super) fn of(
         at: &KernelContext<'_>,
-        tiles: &[Tile],
+        chosen: &Chosen,
         fixed: &Fixed,
     ) -> Result<Listed, Refused> {
-        let all = ported(at);
-        if all.is_empty() {
-            return Err("the file has no Triton list");
-        }
-        let mut found: Vec<Listed> = Vec::new();
-        let mut refused = None;
-        for one in all {
-            match Listed::from(at, &one, tiles, fixed) {
-                Ok(listed) => found.push(listed),
-                Err(why) => refused = Some(why),
+        let mut imports = at.file.module.imports.values();
+        let has_own = imports.any(|path| path.split('.').next() == Some("triton"));
+        let own = |env: &dyn Env, module| {
+            let all = ported(at.file.file, at.file.module);
+            let cast = |one: &Ported<'_>| Listed::from((env, module), one, chosen, fixed);
+            let any = is_plain(at, chosen, all.len());
+            (!all.is_empty()).then(|| only(all.iter().map(cast), &at.kernel.name, any))
+        };
+        let Some(look) = at.around.and_then(|around| around.originals) else {
+            let alone = Alone(at.file.file);
+            let found = has_own.then(|| own(&alone, ModuleId(0))).flatten();
+            return found.unwrap_or(Err(NONE));
+        };
+        let mut out = Err(NONE);
+        look(&mut |originals| {
+            let found = has_own.then(|| own(originals.env, originals.own)).flatten();
+            out = found.unwrap_or_else(|| Listed::elsewhere(originals, at, chosen, fixed));
+        });
+        out
+    }
+
+    /// The list of another file: of the one beside the kernel's if there is one, else of any that has a
+    /// kernel of its name.
+    fn elsewhere(
+        originals: &Originals<'_>,
+        at: &KernelContext<'_>,
+        chosen: &Chosen,
+        fixed: &Fixed,
+    ) -> Result<Listed, Refused> {
+        for beside in [true, false] {
+            let files = originals.files.iter().filter(|o| o.beside == beside);
+            let mut all = Vec::new();
+            for file in files {
+                all.extend(of_file(originals.env, file, chosen, fixed));
+            }
+            if !all.is_empty() {
+                let any = beside && is_plain(at, chosen, all.len());
+                return only(all.into_iter(), &at.kernel.name, any);
             }
         }
-        // Of several it is that of the kernel with the same name.
-        if found.len() > 1 {
-            found.retain(|l| names::stem(&l.kernel) == names::stem(&at.kernel.name));
-        }
-        match (found.pop(), found.is_empty()) {
-            (Some(listed), true) => Ok(listed),
-            (Some(_), false) => Err("several Triton lists of the file may be its own"),
-            (None, _) => Err(refused.unwrap_or("several Triton lists of the file may be its own")),
-        }
+        Err(NONE)
     }
 
     fn from(
-        at: &KernelContext<'_>,
+        (env, module): (&dyn Env, ModuleId),
         ported: &Ported<'_>,
-        tiles: &[Tile],
+        chosen: &Chosen,
         fixed: &Fixed,
     ) -> Result<Listed, Refused> {
         let ExprKind::Call { args, .. } = &ported.call.kind else {
             return Err("the Triton list is not written out");
         };
+        let tiles = chosen.tiles.as_slice();
         let configs = argument(args, Some(0), "configs").ok_or("autotune is given no list")?;
         let key = argument(args, Some(1), "key").map_or_else(Vec::new, strings);
         let mut listed = Listed {
             kernel: ported.def.name.name.clone(),
+            file: None,
             keys: key,
             dropped: Vec::new(),
             by_kind: Vec::new(),
+            elements: chosen.elements.clone(),
         };
         if argument(args, None, "prune_configs_by").is_some() {
             listed.dropped.push("prune_configs_by".into());
         }
-        let given = given(at, ported, configs)?;
+        let given = given::given((env, module), ported, configs)?;
         let fields = || given.iter().flat_map(|(_, all)| all.iter().flatten());
-        let columns = names::columns(fields().map(|(name, _)| name), tiles)?;
+        let is_alone = !chosen.elements.is_empty();
+        let columns = names::columns(fields().map(|(name, _)| name), tiles, is_alone)?;
         for (name, _) in fields() {
-            let kept = columns.contains(&Some(name)) || name == "num_ctas";
-            // What a filter of the list reads it by, no field of its own.
-            let is_all = name == "kwargs";
-            if !kept && !is_all && !listed.dropped.contains(name) {
+            let is_hint = name == "occupancy" || name == "num_ctas" && !is_alone;
+            let is_kept = columns.contains(&Some(name)) || is_hint;
+            if !is_kept && !listed.dropped.contains(name) {
                 listed.dropped.push(name.clone());
             }
         }
         for (kind, configs) in &given {
-            let rows = rows::of(configs, &columns, tiles, fixed, *kind)?;
+            let rows = rows::of(configs, &columns, chosen, fixed, *kind)?;
             listed.by_kind.push((*kind, rows));
         }
         let now = || tiles.iter().map(|t| t.value);
@@ -130,50 +154,76 @@ impl Listed {
         lengths.max().unwrap_or_default()
     }
 
+    /// Whether architectures get different configurations.
+    pub(super) fn differs(&self) -> bool {
+        let mut all = self.by_kind.iter().map(|(_, rows)| rows);
+        let first = all.next();
+        all.any(|rows| Some(rows) != first)
+    }
+
+    /// Whose list it is: `softmax_kernel` in ops/triton/softmax.py.
+    pub(super) fn origin(&self) -> String {
+        match &self.file {
+            Some(file) => format!("`{}` in {file}", self.kernel),
+            None => format!("`{}`", self.kernel),
+        }
+    }
+
     /// Whether Triton tunes again where this is another.
     pub(super) fn is_key(&self, param: &str) -> bool {
         self.keys.iter().any(|key| key.eq_ignore_ascii_case(param))
     }
 }
 
-/// The Triton kernels of the file that have lists.
-fn ported<'a>(at: &KernelContext<'a>) -> Vec<Ported<'a>> {
-    let file = at.file;
-    let mut out = Vec::new();
-    let items = file.file.items.iter().enumerate();
-    for (number, item) in items.filter(|(_, item)| !item.is_stale()) {
-        defs(&item.facts.body, &mut |def| {
-            let mut calls = def.decorators.iter().filter(|decorator| {
-                let ExprKind::Call { func, .. } = &decorator.kind else {
-                    return false;
-                };
-                let path = file.module.path(func);
-                matches!(
-                    path.as_deref(),
-                    Some("triton.autotune" | "triton.runtime.autotuner.autotune")
-                )
-            });
-            if let (Some(call), None) = (calls.next(), calls.next()) {
-                out.push(Ported {
-                    item: number as u32,
-                    body: &item.facts.body,
-                    def,
-                    call,
-                });
-            }
-        });
-    }
-    out
+/// The lists of another file, said of a kernel's tiles.
+fn of_file(
+    env: &dyn Env,
+    file: &Original,
+    chosen: &Chosen,
+    fixed: &Fixed,
+) -> Vec<Result<Listed, Refused>> {
+    let names = ModuleEnv::of_file(&file.parsed, &file.model, &|_| false);
+    let all = ported(&file.parsed, &names);
+    let cast = |one: &Ported<'_>| {
+        let listed = Listed::from((env, file.module), one, chosen, fixed)?;
+        Ok(Listed {
+            file: Some(file.name.clone()),
+            ..listed
+        })
+    };
+    all.iter().map(cast).collect()
 }
 
-/// Functions of a module, also those that it defines under a condition.
-fn defs<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a FunctionDef)) {
-    for stmt in body {
-        match &stmt.kind {
-            StmtKind::FunctionDef(def) => visit(def),
-            StmtKind::ClassDef(_) => {}
-            _ => stmt.blocks().into_iter().for_each(|b| defs(b, visit)),
+/// Whether a list may be a kernel's own whatever the names: its tiles have the names of a product's, or
+/// there is one list and one kernel.
+fn is_plain(at: &KernelContext<'_>, chosen: &Chosen, lists: usize) -> bool {
+    chosen.elements.is_empty() || lists == 1 && at.file.model.kernels.len() == 1
+}
+
+/// The only one that can be a kernel's. Of several it is that of the kernel with the same name, else of
+/// one whose name says it; without `any` its name must say it in any case.
+fn only(
+    all: impl Iterator<Item = Result<Listed, Refused>>,
+    kernel: &str,
+    any: bool,
+) -> Result<Listed, Refused> {
+    let mut refused = NONE;
+    let mut found: Vec<(u8, Listed)> = Vec::new();
+    for one in all {
+        match one {
+            Ok(listed) => found.push((kinship(&listed.kernel, kernel), listed)),
+            Err(why) => refused = why,
         }
+    }
+    let nearest = found.iter().map(|(kin, _)| *kin).max();
+    let nearest = nearest.ok_or(refused)?;
+    if nearest == 0 && !any {
+        return Err("no Triton list is of a kernel with its name");
+    }
+    found.retain(|(kin, _)| *kin == nearest);
+    match (found.pop(), found.is_empty()) {
+        (Some((_, listed)), true) => Ok(listed),
+        _ => Err(SEVERAL),
     }
 }
 
@@ -187,61 +237,13 @@ fn strings(list: &Expr) -> Vec<SmolStr> {
     out
 }
 
-/// What the list gives by kind of architecture, known to the last configuration.
-fn given(
-    at: &KernelContext<'_>,
-    ported: &Ported<'_>,
-    configs: &Expr,
-) -> Result<Vec<(Alike, Vec<Fields>)>, Refused> {
-    let env = Alone(at.file.file);
-    let evaluator = Evaluator::new(&env);
-    let scope = Scope::at(ModuleId(0), ported.item, ported.body, configs.span);
-    let mut out: Vec<(Alike, Vec<Fields>)> = Vec::new();
-    for arch in Arch::ALL {
-        let space = evaluator.space(configs, &scope, arch);
-        if !space.complete || !space.count.reached {
-            return Err("what the Triton list gives is not known");
-        }
-        let all: Vec<Fields> = (space.configs.iter())
-            .map(|config| {
-                let fields = config.fields.iter();
-                fields
-                    .map(|(name, value)| (name.clone(), number(value)))
-                    .collect()
-            })
-            .collect();
-        if !space.by_arch {
-            return Ok(Alike::ALL.map(|kind| (kind, all.clone())).to_vec());
-        }
-        let kind = Alike::of(arch);
-        match out.iter().find(|(known, _)| *known == kind) {
-            Some((_, known)) if *known != all => {
-                return Err(
-                    "the Triton list differs between architectures that want the same tiles",
-                );
-            }
-            Some(_) => {}
-            None => out.push((kind, all)),
-        }
-    }
-    out.sort_by_key(|(kind, _)| Alike::ALL.iter().position(|k| k == kind));
-    Ok(out)
-}
-
-fn number(value: &Known) -> Option<i64> {
-    match value {
-        Known::Int(number) => Some(*number),
-        _ => None,
-    }
-}
-
-/// The accumulator's tile: rows by columns.
+/// Elements of a block: of a product's accumulator, rows by columns.
 fn elements(tiles: &[Tile], values: &[i64]) -> i64 {
     let of = |dim: Dim| {
         let all = tiles.iter().zip(values);
         all.filter(|(tile, _)| tile.dim == dim)
             .map(|(_, value)| *value)
-            .product::<i64>()
+            .fold(1, i64::saturating_mul)
     };
     of(Dim::M).saturating_mul(of(Dim::N))
 }

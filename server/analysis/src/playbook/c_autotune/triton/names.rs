@@ -6,11 +6,19 @@ use crate::playbook::c_autotune::tiles::Tile;
 use crate::playbook::site::Refused;
 use crate::rules::is_tile;
 
-/// The fields of a list that are these tiles; a tile that the list leaves alone has none.
+/// The fields of a list that are these tiles; a tile that the list leaves alone has none. The only tile
+/// of a kernel that works on each element alone is the only one of the list, whatever their names.
 pub(super) fn columns<'n>(
-    fields: impl Iterator<Item = &'n SmolStr>,
+    fields: impl Iterator<Item = &'n SmolStr> + Clone,
     tiles: &[Tile],
+    is_alone: bool,
 ) -> Result<Vec<Option<&'n SmolStr>>, Refused> {
+    let mut of_tiles: Vec<&SmolStr> = fields.clone().filter(|name| is_tile(name)).collect();
+    of_tiles.sort();
+    of_tiles.dedup();
+    if let ([only], [_], true) = (of_tiles.as_slice(), tiles, is_alone) {
+        return Ok(vec![Some(*only)]);
+    }
     let mut columns: Vec<Option<&SmolStr>> = vec![None; tiles.len()];
     for name in fields {
         let place = tiles.iter().position(|t| core(&t.field) == core(name));
@@ -50,21 +58,9 @@ fn core(name: &str) -> String {
     kept.join("_")
 }
 
-/// A kernel's name without the words that say how it is written.
-pub(super) fn stem(name: &str) -> String {
-    let lower = name.to_ascii_lowercase();
-    let parts = lower.split('_').filter(|part| {
-        !matches!(
-            *part,
-            "" | "kernel" | "triton" | "cutile" | "ct" | "tl" | "fwd" | "cuda" | "tile"
-        )
-    });
-    parts.collect::<Vec<_>>().join("_")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{core, stem};
+    use super::core;
 
     #[test]
     fn names_that_mean_the_same() {
@@ -83,7 +79,5 @@ mod tests {
         ] {
             assert_eq!(core(name), wanted, "{name}");
         }
-        assert_eq!(stem("_matmul_kernel"), stem("triton_matmul"));
-        assert_ne!(stem("matmul_fp8"), stem("matmul"));
     }
 }

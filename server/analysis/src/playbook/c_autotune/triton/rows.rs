@@ -2,27 +2,41 @@
 
 use smol_str::SmolStr;
 
-use super::{Fields, Listed, MOST, elements};
+use super::given::Fields;
+use super::{Chosen, Listed, MOST, elements};
 use crate::playbook::c_autotune::space::{Alike, Fixed};
-use crate::playbook::c_autotune::tiles::Tile;
 use crate::playbook::site::Refused;
 
-/// So many numbers of an accumulator fill half of the registers of a multiprocessor, or of its tensor
-/// memory; the rest is for operands. Blocks that run at once share it.
+/// So many numbers of a block fill half of the registers of a multiprocessor, or of its tensor memory;
+/// the rest is for operands. Blocks that run at once share it.
 const ACCUMULATED: i64 = 32 * 1024;
 
+/// So many elements a block has at least.
+const FEWEST: i64 = 64;
+
 /// Occupancies that are tried, most first; fewer where the list would become too long.
-const OCCUPANCIES: [&[i64]; 2] = [&[1, 2, 4], &[1, 2]];
+const OCCUPANCIES: [&[i64]; 3] = [&[1, 2, 4, 8], &[1, 2, 4], &[1, 2]];
+
+/// A configuration of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    values: Vec<i64>,
+    num_ctas: i64,
+    /// Triton for cuTile's compiler has it in its lists.
+    occupancy: Option<i64>,
+}
 
 /// Each tile tuple once with the hints that are worth a try on a kind of architecture.
 pub(super) fn of(
     configs: &[Fields],
     columns: &[Option<&SmolStr>],
-    tiles: &[Tile],
+    chosen: &Chosen,
     fixed: &Fixed,
     kind: Alike,
 ) -> Result<Vec<Vec<i64>>, Refused> {
-    let mut tuples: Vec<(Vec<i64>, i64)> = Vec::new();
+    let tiles = chosen.tiles.as_slice();
+    let is_alone = !chosen.elements.is_empty();
+    let mut tuples: Vec<Row> = Vec::new();
     for config in configs {
         let number = |name: &str| {
             let field = config.iter().find(|(own, _)| own == name);
@@ -39,57 +53,71 @@ pub(super) fn of(
         if !matches!(listed, 1 | 2 | 4 | 8 | 16) {
             return Err("a num_ctas of the Triton list is none that cuTile takes");
         }
-        // Below, and where products come from registers, blocks of a cluster share nothing.
-        let listed = if kind.first().gains_from_clusters() {
-            listed
-        } else {
-            1
+        let occupancy = number("occupancy");
+        if occupancy.is_some_and(|o| !(1..=32).contains(&o)) {
+            return Err("an occupancy of the Triton list is none that cuTile takes");
+        }
+        // Below, and where products come from registers, blocks of a cluster share nothing; nor do
+        // blocks of elements.
+        let listed = match kind.first().gains_from_clusters() && !is_alone {
+            true => listed,
+            false => 1,
         };
         // Triton's lists hardly say it: where it pays it is tried, and that it is not.
-        let tried = if kind.has_clusters() {
-            &[listed, 1, 2][..]
-        } else {
-            &[listed]
+        let tried = match kind.has_clusters() && !is_alone {
+            true => &[listed, 1, 2][..],
+            false => &[listed],
         };
-        for ctas in tried {
-            let tuple = (values.clone(), *ctas);
-            if !tuples.contains(&tuple) {
-                tuples.push(tuple);
+        for num_ctas in tried {
+            let row = Row {
+                values: values.clone(),
+                num_ctas: *num_ctas,
+                occupancy,
+            };
+            if !tuples.contains(&row) {
+                tuples.push(row);
             }
         }
     }
-    let all = OCCUPANCIES.map(|tried| crossed(&tuples, tried, tiles, fixed));
-    if let Some(rows) = all.into_iter().find(|rows| rows.len() < MOST) {
+    // Blocks of a product take most of a multiprocessor.
+    let tried = &OCCUPANCIES[usize::from(!is_alone)..];
+    let mut all = tried
+        .iter()
+        .map(|tried| crossed(&tuples, tried, chosen, fixed));
+    if let Some(rows) = all.find(|rows| rows.len() < MOST) {
         return Ok(rows);
     }
     // As many blocks as were before; where the compiler decided, one.
     let one = fixed.occupancy.as_ref().and_then(|h| h.number).unwrap_or(1);
-    Ok(crossed(&tuples, &[one], tiles, fixed))
+    Ok(crossed(&tuples, &[one], chosen, fixed))
 }
 
 /// Tuples with these occupancies, without what was fixed. Clusters are tried with the first only.
-fn crossed(
-    tuples: &[(Vec<i64>, i64)],
-    occupancies: &[i64],
-    tiles: &[Tile],
-    fixed: &Fixed,
-) -> Vec<Vec<i64>> {
+fn crossed(tuples: &[Row], occupancies: &[i64], chosen: &Chosen, fixed: &Fixed) -> Vec<Vec<i64>> {
+    let tiles = chosen.tiles.as_slice();
+    let is_alone = !chosen.elements.is_empty();
     let mut out = Vec::new();
-    for (values, ctas) in tuples {
-        let block = elements(tiles, values);
-        for occupancy in occupancies {
-            let is_first = Some(occupancy) == occupancies.first();
-            if block / ctas >= 2 * ACCUMULATED {
-                continue;
-            }
-            let fits = *ctas == 1 && block.saturating_mul(*occupancy) <= ACCUMULATED;
-            let as_before = values.iter().copied().eq(tiles.iter().map(|t| t.value))
+    for row in tuples {
+        let block = elements(tiles, &row.values);
+        if block / row.num_ctas >= 2 * ACCUMULATED {
+            continue;
+        }
+        // That is a list of rows, not of elements.
+        if is_alone && block < FEWEST {
+            continue;
+        }
+        let own = row.occupancy.as_ref().map(std::slice::from_ref);
+        for occupancy in own.unwrap_or(occupancies) {
+            let is_first = own.is_some() || Some(occupancy) == occupancies.first();
+            let fits = row.num_ctas == 1 && block.saturating_mul(*occupancy) <= ACCUMULATED;
+            let as_before = row.values.iter().eq(tiles.iter().map(|t| &t.value))
                 && Fixed::is(&fixed.occupancy, *occupancy)
-                && Fixed::is(&fixed.num_ctas, *ctas);
+                && (is_alone || Fixed::is(&fixed.num_ctas, row.num_ctas));
             if (is_first || fits) && !as_before {
-                let mut row = values.clone();
-                row.extend([*occupancy, *ctas]);
-                out.push(row);
+                let mut values = row.values.clone();
+                values.push(*occupancy);
+                values.extend((!is_alone).then_some(row.num_ctas));
+                out.push(values);
             }
         }
     }
@@ -100,8 +128,8 @@ impl Listed {
     /// What the generator says of where its configurations are from.
     fn note(&self) -> Vec<String> {
         let mut out = vec![format!(
-            "    # The tiles of `{}`'s Triton list, each once, where they fit.",
-            self.kernel
+            "    # The tiles of the Triton list of {}, each once, where they fit.",
+            self.origin()
         )];
         if !self.dropped.is_empty() {
             out.push(format!(
@@ -115,6 +143,11 @@ impl Listed {
     /// The body of the generator behind the original configuration: `fields` of `tiles` and hints.
     pub(in crate::playbook::c_autotune) fn lines(&self, fields: &str, major: &str) -> Vec<String> {
         let mut out = self.note();
+        if !self.differs() {
+            let rows = self.by_kind.first().map_or(&[][..], |(_, rows)| rows);
+            table(&mut out, "    ", fields, rows);
+            return out;
+        }
         out.push(format!("    major = {major}"));
         // Those at the end that are alike are one branch.
         let rest = self.by_kind.last().map_or(&[][..], |(_, rows)| rows);
@@ -123,16 +156,18 @@ impl Listed {
         for (number, (kind, rows)) in self.by_kind.iter().take(own).enumerate() {
             let word = if number == 0 { "if" } else { "elif" };
             out.push(format!("    {word} major {}:", kind.test()));
-            table(&mut out, fields, rows);
+            table(&mut out, INNER, fields, rows);
         }
         out.push("    else:".to_owned());
-        table(&mut out, fields, rest);
+        table(&mut out, INNER, fields, rest);
         out
     }
 }
 
-fn table(out: &mut Vec<String>, fields: &str, rows: &[Vec<i64>]) {
-    let margin = "        ";
+/// The margin of a branch.
+const INNER: &str = "        ";
+
+fn table(out: &mut Vec<String>, margin: &str, fields: &str, rows: &[Vec<i64>]) {
     out.push(format!("{margin}space = ["));
     out.push(format!("{margin}    # {fields}"));
     for row in rows {

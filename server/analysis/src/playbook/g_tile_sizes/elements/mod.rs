@@ -5,6 +5,7 @@
 //! Everything else must do the same for every element. What is not known to is a no.
 
 mod api;
+mod free;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -12,13 +13,14 @@ use tileperf_syntax::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 
 use crate::body::{Device, Literal, Ty};
 use crate::playbook::KernelContext;
+pub(in crate::playbook) use free::Free;
 
 /// How many functions deep calls are followed.
 const DEPTH: u32 = 4;
 
 /// Whether a kernel whose grid has along `axis` a block for every `tile` elements gives the same results
 /// with blocks of another size.
-pub(super) fn are_alone(at: &KernelContext<'_>, tile: &SmolStr, axis: i64) -> bool {
+fn are_alone(at: &KernelContext<'_>, tile: &SmolStr, axis: i64) -> bool {
     let mut kernel = Function {
         at,
         device: at.device,
