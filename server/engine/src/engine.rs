@@ -22,7 +22,7 @@ use crate::index::{self, Index, Scope};
 use crate::links::Links;
 use crate::modules;
 use crate::parses::ParseCache;
-use crate::playbook::Proofs;
+use crate::playbook::{OriginalFiles, Proofs};
 use crate::runs::{self, Runs};
 use crate::settings::{Layer, Settings, SettingsProblem, load};
 use crate::watch::Watcher;
@@ -58,6 +58,7 @@ pub(crate) struct Shared {
     pub(crate) runs: Runs,
     pub(crate) compiled: Compiled,
     pub(crate) proofs: Proofs,
+    pub(crate) originals: Mutex<OriginalFiles>,
     awake: AtomicBool,
     /// The whole workspace was checked on demand.
     pub(crate) whole: AtomicBool,
@@ -107,6 +108,7 @@ impl Engine {
             runs: Runs::default(),
             compiled: Compiled::default(),
             proofs: Proofs::default(),
+            originals: Mutex::default(),
             awake: AtomicBool::new(false),
             whole: AtomicBool::new(false),
             indexing: Mutex::new(None),
@@ -498,7 +500,12 @@ impl Shared {
 
     /// Whether the whole workspace was read.
     pub(crate) fn has_read_all(&self) -> bool {
-        self.index.unread.is_empty() && self.status.lock().state == State::Ready
+        self.index.unread.is_empty() && self.is_ready()
+    }
+
+    /// Whether every file of the workspace is known by name.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.status.lock().state == State::Ready
     }
 
     /// Marks everything derived as out of date.

@@ -7,6 +7,7 @@ mod editor;
 mod launched;
 mod recorded;
 mod search;
+mod triton;
 mod workspace;
 
 use std::path::PathBuf;

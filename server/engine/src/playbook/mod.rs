@@ -5,6 +5,7 @@
 
 mod elsewhere;
 mod named;
+mod originals;
 mod proofs;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +13,9 @@ use std::sync::atomic::Ordering;
 
 use smol_str::SmolStr;
 use tileperf_analysis::arch::Arch;
-use tileperf_analysis::playbook::{Action, Elsewhere, Mixed, Naming, Proof, Surroundings, present};
+use tileperf_analysis::playbook::{
+    Action, Elsewhere, Look, Mixed, Naming, Originals, Proof, Surroundings, present,
+};
 use tileperf_analysis::rewrite;
 use tileperf_compiler::CancelToken;
 use tileperf_perf::flow;
@@ -26,6 +29,7 @@ use crate::view::FileView;
 use crate::{Depth, DocId, Engine};
 use elsewhere::Launching;
 pub use elsewhere::OtherFile;
+pub(crate) use originals::OriginalFiles;
 pub(crate) use proofs::Proofs;
 
 /// A kernel and what may make it faster.
@@ -180,6 +184,7 @@ impl Shared {
             self.is_named_elsewhere(of, naming.name, &but)
         };
         let elsewhere: Vec<Elsewhere<'_>> = launching.iter().map(Launching::as_elsewhere).collect();
+        let look = |show: &mut dyn FnMut(&Originals<'_>)| self.originals(doc, view, show);
         let mixed = self.mixed(doc, view, number);
         let (mut searched, mut compiled, mut remade) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(kernel) = view.model.kernels.get(number).map(|k| &k.qualified) {
@@ -201,6 +206,7 @@ impl Shared {
             compiled: &compiled,
             remade: &remade,
             elsewhere: &elsewhere,
+            originals: (self.is_ready()).then_some(&look as Look<'_>),
             named: (self.has_read_all()).then_some(&named as &dyn Fn(Naming<'_>) -> bool),
         };
         let (parsed, text, model) = (&view.parsed, view.text.as_str(), &view.model);

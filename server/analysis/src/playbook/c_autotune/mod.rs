@@ -221,10 +221,16 @@ optimization! {
     ///     return c
     /// ```
     ///
-    /// Where the file still has the Triton kernel that this one is a port of, the configurations of its
+    /// Where the Triton kernel that this one is a port of is still there, the configurations of its
     /// `triton.autotune` are offered as the space: each tile once, with occupancies in the place of warps
-    /// and stages, which are the compiler's own here. A list is evaluated, comprehensions and functions
-    /// included; a tile that no constant of the launch means, by its name, is a reason to offer nothing.
+    /// and stages, which are the compiler's own here. It is looked for in the file itself, else in the
+    /// file beside it, which has its name in a folder or with an ending of its own
+    /// (`ops/triton/softmax.py` and `ops/cutile/softmax.py`, `softmax_triton.py` and `softmax.py`), else
+    /// in files of its name elsewhere and those that it imports, if the kernels have one name. Where
+    /// several may be meant nothing is offered. A list is evaluated with all that makes it,
+    /// comprehensions, filters and functions of other files included, as on NVIDIA's cards; a tile that
+    /// no constant of the launch means, by its name, is a reason to offer nothing. Of kernels that do not
+    /// multiply matrices the tile must be proven to change no result: each element is computed alone.
     ///
     /// ```python before
     /// import cuda.tile as ct
@@ -291,7 +297,7 @@ optimization! {
     /// def _outer_configs():
     ///     # As it was fixed before.
     ///     yield SimpleNamespace(tile_m=64, tile_n=64, occupancy=None, num_ctas=None)
-    ///     # The tiles of `outer_triton`'s Triton list, each once, where they fit.
+    ///     # The tiles of the Triton list of `outer_triton`, each once, where they fit.
     ///     # Of no use here and dropped: num_warps.
     ///     major = torch.cuda.get_device_capability()[0]
     ///     if major in (10, 11):

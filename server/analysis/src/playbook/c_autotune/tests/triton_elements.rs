@@ -94,6 +94,29 @@ fn the_results_are_the_same_bit_for_bit() {
 }
 
 #[test]
+fn what_most_architectures_get_is_written_once() {
+    let own = "[triton.Config({'BLOCK_SIZE': 512, 'occupancy': o}) for o in (1, 4, 16)] + ";
+    let list =
+        format!("({own}[] if torch.cuda.get_device_capability()[0] in MAJORS else []) + {LIST}");
+    for (majors, test) in [
+        ("(8,)", "major == 8"),
+        ("(9, 12)", "major == 9 or major == 12"),
+    ] {
+        let text = add(&list.replace("MAJORS", majors), KERNEL, LAUNCH);
+        let text = text.replace("import triton\n", "import torch\nimport triton\n");
+        let (_, applied) = of_triton(&text).unwrap();
+        assert_eq!(applied.matches("space = [").count(), 2, "{applied}");
+        assert!(applied.contains(&format!("    if {test}:\n")), "{applied}");
+        assert_eq!(
+            applied.matches("(512, 1),").count(),
+            2,
+            "each once in\n{applied}"
+        );
+        assert_eq!(applied.matches("(512, 16),").count(), 1, "{applied}");
+    }
+}
+
+#[test]
 fn numbers_written_at_the_launch() {
     let launch = "    ct.launch(s, (ct.cdiv(x.shape[0], 256),), add_kernel, (x, y, z, 256))";
     let (_, applied) = of_triton(&add(LIST, KERNEL, launch)).unwrap();

@@ -113,10 +113,10 @@ fn crossed(tuples: &[Row], occupancies: &[i64], chosen: &Chosen, fixed: &Fixed) 
             let as_before = row.values.iter().eq(tiles.iter().map(|t| &t.value))
                 && Fixed::is(&fixed.occupancy, *occupancy)
                 && (is_alone || Fixed::is(&fixed.num_ctas, row.num_ctas));
-            if (is_first || fits) && !as_before {
-                let mut values = row.values.clone();
-                values.push(*occupancy);
-                values.extend((!is_alone).then_some(row.num_ctas));
+            let mut values = row.values.clone();
+            values.push(*occupancy);
+            values.extend((!is_alone).then_some(row.num_ctas));
+            if (is_first || fits) && !as_before && !out.contains(&values) {
                 out.push(values);
             }
         }
@@ -149,13 +149,22 @@ impl Listed {
             return out;
         }
         out.push(format!("    major = {major}"));
-        // Those at the end that are alike are one branch.
-        let rest = self.by_kind.last().map_or(&[][..], |(_, rows)| rows);
-        let own = self.by_kind.iter().rposition(|(_, rows)| rows != rest);
-        let own = own.map_or(0, |last| last + 1);
-        for (number, (kind, rows)) in self.by_kind.iter().take(own).enumerate() {
-            let word = if number == 0 { "if" } else { "elif" };
-            out.push(format!("    {word} major {}:", kind.test()));
+        // What most kinds get is the last branch.
+        let alike = |rows| self.by_kind.iter().filter(|(_, own)| own == rows).count();
+        let most = self.by_kind.iter().max_by_key(|(_, rows)| alike(rows));
+        let rest = most.map_or(&[][..], |(_, rows)| rows);
+        let mut done: Vec<&[Vec<i64>]> = vec![rest];
+        for (_, rows) in &self.by_kind {
+            if done.contains(&rows.as_slice()) {
+                continue;
+            }
+            let word = if done.len() == 1 { "if" } else { "elif" };
+            done.push(rows);
+            let kinds = self.by_kind.iter().filter(|(_, own)| own == rows);
+            let tests: Vec<String> = kinds
+                .map(|(kind, _)| format!("major {}", kind.test()))
+                .collect();
+            out.push(format!("    {word} {}:", tests.join(" or ")));
             table(&mut out, INNER, fields, rows);
         }
         out.push("    else:".to_owned());
