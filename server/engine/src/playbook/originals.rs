@@ -142,7 +142,7 @@ impl Shared {
 enum Near {
     /// The same name in the same folder, but for the words that say how it is written.
     Beside,
-    /// The same name in another folder.
+    /// The same name in another folder, or a file for all kernels of the folder.
     Elsewhere,
 }
 
@@ -155,7 +155,9 @@ fn nearness(own: &Path, other: &Path) -> Option<Near> {
     }
     let (word, other_word) = (neutral(&name), neutral(&other_name));
     if word != other_word {
-        return None;
+        // `triton_kernels.py`, for all files of the folder.
+        let holds_all = other_word.is_empty() && other_name.to_lowercase().contains("triton");
+        return (holds_all && own.parent() == other.parent()).then_some(Near::Elsewhere);
     }
     let is_family = family(own) == family(other);
     // `kernel.py` says nothing of what it is for; its folder does.
@@ -224,6 +226,12 @@ mod tests {
                 "/w/ops/triton/gemm.py",
                 Some(Near::Elsewhere),
             ),
+            (
+                "/w/ops/softmax.py",
+                "/w/ops/triton_kernels.py",
+                Some(Near::Elsewhere),
+            ),
+            ("/w/ops/softmax.py", "/w/ops/kernels.py", None),
             // Another name; a name that says nothing.
             (
                 "/w/ops/cutile/softmax.py",

@@ -88,24 +88,19 @@ impl<'c, 'a> Plan<'c, 'a> {
         })
     }
 
-    /// What is true of every configuration only if this is.
+    /// What it rests on that every configuration is right.
     pub(super) fn premises(&self) -> Vec<String> {
-        let elements = match &self.space {
-            Space::Listed { list, .. } => list.elements.as_slice(),
-            _ => &[],
-        };
-        if self.space.tiles().is_some() && elements.is_empty() {
-            return vec!["the kernel is right for every tile of the space, also where it does not divide an extent".to_owned()];
+        match &self.space {
+            Space::Listed { list, .. } => list.premises.clone(),
+            Space::Tiles { .. } => vec![triton::RIGHT.to_owned()],
+            Space::Occupancy | Space::Clusters => Vec::new(),
         }
-        let of =
-            |count| format!("nothing depends on whether elements behind `{count}` are written");
-        elements.iter().map(of).collect()
     }
 
     /// Whether some configuration gives other results than the launch does now.
     pub(super) fn gives_other_results(&self) -> bool {
         match &self.space {
-            Space::Listed { list, .. } => list.elements.is_empty(),
+            Space::Listed { list, .. } => list.reorders,
             space => space.tiles().is_some(),
         }
     }

@@ -180,7 +180,7 @@ impl Space {
     pub(super) fn hints(&self) -> &'static [&'static str] {
         match self {
             Space::Occupancy => &["occupancy"],
-            Space::Listed { list, .. } if !list.elements.is_empty() => &["occupancy"],
+            Space::Listed { list, .. } if !list.is_product => &["occupancy"],
             Space::Clusters | Space::Tiles { .. } | Space::Listed { .. } => {
                 &["occupancy", "num_ctas"]
             }

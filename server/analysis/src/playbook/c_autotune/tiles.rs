@@ -63,7 +63,7 @@ impl Tile {
 /// extents it is does not matter there.
 pub(in crate::playbook) fn tile_of(site: &Site<'_>, param: &SmolStr, arg: &Expr) -> Option<Tile> {
     let (value, root) = number(site, arg, Givers::Callers)?;
-    if value < 16 || value.count_ones() != 1 {
+    if value < 1 || value.count_ones() != 1 {
         return None;
     }
     Some(Tile {

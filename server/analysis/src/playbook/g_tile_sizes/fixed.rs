@@ -197,7 +197,9 @@ fn sizes(at: &KernelContext<'_>, tiles: &[Tile]) -> Vec<Vec<i64>> {
 
 /// Tiles of a kernel that works on each element alone.
 fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Vec<Sized> {
-    let found = Free::all(at, site, effects);
+    let mut found = Free::all(at, site, effects);
+    // Rows and sums have other sizes that are worth a try.
+    found.retain(|free| !free.reorders);
     let block: i64 = found.iter().map(|f| f.tile.value).product();
     let factors: &[(i64, i64)] = match found.len() {
         1 => &[(1, 4), (1, 2), (2, 1), (4, 1)],
@@ -211,12 +213,12 @@ fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Ve
             if size < 16 || !ELEMENTS.contains(&(block / now * size)) {
                 continue;
             }
-            let Some(mut premises) = premises(at, site, &free.written) else {
+            let (Some(mut premises), Some(count)) = (premises(at, site, &free.written), &free.count)
+            else {
                 continue;
             };
             premises.push(format!(
-                "nothing depends on whether elements behind `{}` are written",
-                free.count
+                "nothing depends on whether elements behind `{count}` are written"
             ));
             out.push(Sized {
                 variant: format!("{}={size}", free.tile.field),

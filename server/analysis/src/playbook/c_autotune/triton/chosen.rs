@@ -15,9 +15,19 @@ use crate::rules::multiplies;
 /// Tiles that may be others.
 pub(in crate::playbook::c_autotune) struct Chosen {
     pub(in crate::playbook::c_autotune) tiles: Vec<Tile>,
-    /// Of a kernel that works on each element alone: how many there are along each tile, as written.
-    pub(super) elements: Vec<String>,
+    /// They are those of a product: blocks of a cluster share operands.
+    pub(super) is_product: bool,
+    /// Blocks hold nothing but elements of these tiles.
+    pub(super) is_elements: bool,
+    /// With others numbers are added up in another order.
+    pub(super) reorders: bool,
+    /// What it rests on that others are right.
+    pub(super) premises: Vec<String>,
 }
+
+/// What a search over tiles rests on.
+pub(in crate::playbook::c_autotune) const RIGHT: &str =
+    "the kernel is right for every tile of the space, also where it does not divide an extent";
 
 /// The tiles of a launch that may be others, with what follows from them: those of rows, columns and
 /// the sum of a product, or of a kernel that works on each element alone.
@@ -33,7 +43,10 @@ pub(in crate::playbook::c_autotune) fn chosen<'s, 'a>(
         let (tiles, flow) = tiles::tiles(at, site, effects, Givers::Code)?;
         let chosen = Chosen {
             tiles,
-            elements: Vec::new(),
+            is_product: true,
+            is_elements: false,
+            reorders: true,
+            premises: vec![RIGHT.to_owned()],
         };
         return Some((chosen, flow));
     }
@@ -51,6 +64,19 @@ pub(in crate::playbook::c_autotune) fn chosen<'s, 'a>(
         .collect();
     let arrays = effects.are_arrays(&at.kernel.params);
     let flow = tiles::flow(site, &roots, &arrays).filter(Flow::can_be_written)?;
-    let (tiles, elements) = free.into_iter().map(|f| (f.tile, f.count)).unzip();
-    Some((Chosen { tiles, elements }, flow))
+    let reorders = free.iter().any(|free| free.reorders);
+    let premise = |free: &Free| match &free.count {
+        Some(count) => format!("nothing depends on whether elements behind `{count}` are written"),
+        None => RIGHT.to_owned(),
+    };
+    let mut premises: Vec<String> = free.iter().map(premise).collect();
+    premises.dedup();
+    let chosen = Chosen {
+        tiles: free.into_iter().map(|free| free.tile).collect(),
+        is_product: false,
+        is_elements: !reorders,
+        reorders,
+        premises,
+    };
+    Some((chosen, flow))
 }

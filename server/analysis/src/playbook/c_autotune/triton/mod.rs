@@ -24,7 +24,7 @@ use crate::playbook::alone::Alone;
 use crate::playbook::originals::{Original, Originals, kinship};
 use crate::playbook::site::Refused;
 
-pub(super) use chosen::{Chosen, chosen};
+pub(super) use chosen::{Chosen, RIGHT, chosen};
 
 /// Longer spaces take over a minute to search.
 const MOST: usize = 30;
@@ -42,8 +42,12 @@ pub(super) struct Listed {
     dropped: Vec<SmolStr>,
     /// Tiles, occupancy and, of products, `num_ctas`, by kind of architecture.
     by_kind: Vec<(Alike, Vec<Vec<i64>>)>,
-    /// Of a kernel that works on each element alone: how many there are along each tile, as written.
-    pub(super) elements: Vec<String>,
+    /// The tiles are those of a product: `num_ctas` is chosen too.
+    pub(super) is_product: bool,
+    /// Not all configurations give the same results, bit for bit.
+    pub(super) reorders: bool,
+    /// What it rests on that they are right.
+    pub(super) premises: Vec<String>,
 }
 
 const NONE: Refused = "no Triton list is found";
@@ -117,17 +121,19 @@ impl Listed {
             keys: key,
             dropped: Vec::new(),
             by_kind: Vec::new(),
-            elements: chosen.elements.clone(),
+            is_product: chosen.is_product,
+            reorders: chosen.reorders,
+            premises: chosen.premises.clone(),
         };
         if argument(args, None, "prune_configs_by").is_some() {
             listed.dropped.push("prune_configs_by".into());
         }
         let given = given::given((env, module), ported, configs)?;
         let fields = || given.iter().flat_map(|(_, all)| all.iter().flatten());
-        let is_alone = !chosen.elements.is_empty();
-        let columns = names::columns(fields().map(|(name, _)| name), tiles, is_alone)?;
+        let is_only = !chosen.is_product;
+        let columns = names::columns(fields().map(|(name, _)| name), tiles, is_only)?;
         for (name, _) in fields() {
-            let is_hint = name == "occupancy" || name == "num_ctas" && !is_alone;
+            let is_hint = name == "occupancy" || name == "num_ctas" && chosen.is_product;
             let is_kept = columns.contains(&Some(name)) || is_hint;
             if !is_kept && !listed.dropped.contains(name) {
                 listed.dropped.push(name.clone());
@@ -197,7 +203,7 @@ fn of_file(
 /// Whether a list may be a kernel's own whatever the names: its tiles have the names of a product's, or
 /// there is one list and one kernel.
 fn is_plain(at: &KernelContext<'_>, chosen: &Chosen, lists: usize) -> bool {
-    chosen.elements.is_empty() || lists == 1 && at.file.model.kernels.len() == 1
+    chosen.is_product || lists == 1 && at.file.model.kernels.len() == 1
 }
 
 /// The only one that can be a kernel's. Of several it is that of the kernel with the same name, else of

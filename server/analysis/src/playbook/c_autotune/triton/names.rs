@@ -6,17 +6,17 @@ use crate::playbook::c_autotune::tiles::Tile;
 use crate::playbook::site::Refused;
 use crate::rules::is_tile;
 
-/// The fields of a list that are these tiles; a tile that the list leaves alone has none. The only tile
-/// of a kernel that works on each element alone is the only one of the list, whatever their names.
+/// The fields of a list that are these tiles; a tile that the list leaves alone has none. With
+/// `is_only` the only tile is the only one of the list, whatever their names.
 pub(super) fn columns<'n>(
     fields: impl Iterator<Item = &'n SmolStr> + Clone,
     tiles: &[Tile],
-    is_alone: bool,
+    is_only: bool,
 ) -> Result<Vec<Option<&'n SmolStr>>, Refused> {
     let mut of_tiles: Vec<&SmolStr> = fields.clone().filter(|name| is_tile(name)).collect();
     of_tiles.sort();
     of_tiles.dedup();
-    if let ([only], [_], true) = (of_tiles.as_slice(), tiles, is_alone) {
+    if let ([only], [_], true) = (of_tiles.as_slice(), tiles, is_only) {
         return Ok(vec![Some(*only)]);
     }
     let mut columns: Vec<Option<&SmolStr>> = vec![None; tiles.len()];

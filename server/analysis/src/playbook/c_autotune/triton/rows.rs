@@ -35,7 +35,7 @@ pub(super) fn of(
     kind: Alike,
 ) -> Result<Vec<Vec<i64>>, Refused> {
     let tiles = chosen.tiles.as_slice();
-    let is_alone = !chosen.elements.is_empty();
+    let is_product = chosen.is_product;
     let mut tuples: Vec<Row> = Vec::new();
     for config in configs {
         let number = |name: &str| {
@@ -59,12 +59,12 @@ pub(super) fn of(
         }
         // Below, and where products come from registers, blocks of a cluster share nothing; nor do
         // blocks of elements.
-        let listed = match kind.first().gains_from_clusters() && !is_alone {
+        let listed = match kind.first().gains_from_clusters() && is_product {
             true => listed,
             false => 1,
         };
         // Triton's lists hardly say it: where it pays it is tried, and that it is not.
-        let tried = match kind.has_clusters() && !is_alone {
+        let tried = match kind.has_clusters() && is_product {
             true => &[listed, 1, 2][..],
             false => &[listed],
         };
@@ -80,7 +80,7 @@ pub(super) fn of(
         }
     }
     // Blocks of a product take most of a multiprocessor.
-    let tried = &OCCUPANCIES[usize::from(!is_alone)..];
+    let tried = &OCCUPANCIES[usize::from(is_product)..];
     let mut all = tried
         .iter()
         .map(|tried| crossed(&tuples, tried, chosen, fixed));
@@ -95,7 +95,7 @@ pub(super) fn of(
 /// Tuples with these occupancies, without what was fixed. Clusters are tried with the first only.
 fn crossed(tuples: &[Row], occupancies: &[i64], chosen: &Chosen, fixed: &Fixed) -> Vec<Vec<i64>> {
     let tiles = chosen.tiles.as_slice();
-    let is_alone = !chosen.elements.is_empty();
+    let is_product = chosen.is_product;
     let mut out = Vec::new();
     for row in tuples {
         let block = elements(tiles, &row.values);
@@ -103,7 +103,7 @@ fn crossed(tuples: &[Row], occupancies: &[i64], chosen: &Chosen, fixed: &Fixed) 
             continue;
         }
         // That is a list of rows, not of elements.
-        if is_alone && block < FEWEST {
+        if chosen.is_elements && block < FEWEST {
             continue;
         }
         let own = row.occupancy.as_ref().map(std::slice::from_ref);
@@ -112,10 +112,10 @@ fn crossed(tuples: &[Row], occupancies: &[i64], chosen: &Chosen, fixed: &Fixed) 
             let fits = row.num_ctas == 1 && block.saturating_mul(*occupancy) <= ACCUMULATED;
             let as_before = row.values.iter().eq(tiles.iter().map(|t| &t.value))
                 && Fixed::is(&fixed.occupancy, *occupancy)
-                && (is_alone || Fixed::is(&fixed.num_ctas, row.num_ctas));
+                && (!is_product || Fixed::is(&fixed.num_ctas, row.num_ctas));
             let mut values = row.values.clone();
             values.push(*occupancy);
-            values.extend((!is_alone).then_some(row.num_ctas));
+            values.extend(is_product.then_some(row.num_ctas));
             if (is_first || fits) && !as_before && !out.contains(&values) {
                 out.push(values);
             }

@@ -10,10 +10,56 @@ impl<'c> Function<'c, '_> {
         let part = match call.name.as_str() {
             "bid" => {
                 let axis = self.device.ty(call.arg(0, "axis")?).int()?;
-                match axis == self.axis {
+                match Some(axis) == self.axis {
                     true => Part::Block,
                     false => Part::Own,
                 }
+            }
+            // How many there are along the grid follows from the tile.
+            "num_blocks" => {
+                let axis = self.device.ty(call.arg(0, "axis")?).int()?;
+                (Some(axis) != self.axis).then_some(Part::Own)?
+            }
+            "num_tiles" => {
+                let axis = self.device.ty(call.arg(1, "axis")?).int()?;
+                let shape = parts(self.device.follow(call.arg(2, "shape")?));
+                let mut of_axis = None;
+                for (number, extent) in shape.iter().enumerate() {
+                    let part = self.part(extent)?;
+                    matches!(part, Part::Own | Part::Tile).then_some(())?;
+                    if number as i64 == axis {
+                        of_axis = Some(part);
+                    }
+                }
+                self.walks(of_axis?)?
+            }
+            "cdiv" => {
+                let (count, by) = (call.arg(0, "x")?, call.arg(1, "y")?);
+                (call.args.len() == 2).then_some(())?;
+                self.own(count)?;
+                let by = self.part(by)?;
+                self.walks(by)?
+            }
+            "sum" | "max" | "min" => self.reduction(call.name.as_str(), call.args)?,
+            // The same elements in the same order.
+            "reshape" | "expand_dims" => {
+                let [of, rest @ ..] = call.args else {
+                    return None;
+                };
+                let part = self.part(&of.value)?;
+                for arg in rest {
+                    for extent in parts(&arg.value) {
+                        let part = self.part(extent)?;
+                        matches!(part, Part::Own | Part::Tile).then_some(())?;
+                    }
+                }
+                let long = |shape: &[Extent]| -> Vec<Extent> {
+                    let long = shape.iter().filter(|e| **e != Extent::Int(1));
+                    long.cloned().collect()
+                };
+                let before = long(self.device.tile(&of.value)?.shape.as_ref()?);
+                let after = long(self.device.tile(call.expr)?.shape.as_ref()?);
+                (before == after && !before.contains(&Extent::Other)).then_some(part)?
             }
             "arange" => {
                 let [first, rest @ ..] = call.args else {
@@ -59,8 +105,12 @@ impl<'c> Function<'c, '_> {
                 let tile = self.device.tile(call.arg(2, "tile")?)?;
                 let (indices, extents) = (parts(index), tile.shape.as_ref()?);
                 (indices.len() == extents.len()).then_some(())?;
+                let lane = self.tile;
+                let is_lane = |e: &Extent| matches!(e, Extent::Name(n) if lane == Some(n));
+                // Of pairs only those of a block would be written.
+                (extents.iter().filter(|e| is_lane(e)).count() < 2).then_some(())?;
                 for (index, extent) in indices.iter().zip(extents) {
-                    let follows = matches!(extent, Extent::Name(name) if self.tile == Some(name));
+                    let follows = is_lane(extent);
                     match self.part(index)? {
                         Part::Block if follows => {}
                         Part::Own if !follows && *extent != Extent::Other => {}
@@ -85,6 +135,16 @@ impl<'c> Function<'c, '_> {
             _ => return None,
         };
         Some(part)
+    }
+
+    /// A count of tiles by the tile that is asked about, or by something else.
+    fn walks(&self, by: Part) -> Option<Part> {
+        match by {
+            // Where blocks are by it, a walk over all of it is something else.
+            Part::Tile => self.axis.is_none().then_some(Part::Count),
+            Part::Own => Some(Part::Own),
+            _ => None,
+        }
     }
 
     /// The other arguments of an access: an element's own, and nothing outside the array is touched,
@@ -112,7 +172,7 @@ impl<'c> Function<'c, '_> {
 }
 
 /// Functions of cuTile's that do the same for every element.
-const ELEMENTWISE: [&str; 41] = [
+const ELEMENTWISE: [&str; 40] = [
     "abs",
     "add",
     "atan2",
@@ -122,7 +182,6 @@ const ELEMENTWISE: [&str; 41] = [
     "bitwise_or",
     "bitwise_rshift",
     "bitwise_xor",
-    "cdiv",
     "ceil",
     "cos",
     "cosh",

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use tileperf_syntax::Span;
 use tileperf_syntax::ast::{Expr, ExprKind};
 
-use super::are_alone;
+use super::{Changes, changes};
 use crate::playbook::KernelContext;
 use crate::playbook::c_autotune::effects::Effects;
 use crate::playbook::c_autotune::flow::Flow;
@@ -20,12 +20,15 @@ pub(in crate::playbook) struct Free {
     /// Where the launch has the same number a second time, for the grid.
     pub(in crate::playbook) numbers: Vec<Span>,
     pub(in crate::playbook) written: Vec<Written>,
-    /// How many elements the grid is for, as written.
-    pub(in crate::playbook) count: String,
+    /// How many elements the grid is for, as written; nothing where each block walks over all of them.
+    pub(in crate::playbook) count: Option<String>,
+    /// With another tile numbers are added up in another order.
+    pub(in crate::playbook) reorders: bool,
 }
 
 impl Free {
-    /// Those of a launch: the results are the same with others, bit for bit.
+    /// Those of a launch: the results are the same with others, bit for bit or but for the order in which
+    /// numbers are added up.
     pub(in crate::playbook) fn all<'a>(
         at: &KernelContext<'a>,
         site: &Site<'a>,
@@ -48,10 +51,11 @@ impl Free {
     ) -> Option<Free> {
         let tile = tile_of(site, field, arg)?;
         let grid = followed(site, site.grid);
-        let ExprKind::Tuple(axes) = &grid.kind else {
-            return None;
-        };
         let mut written = vec![tile.written(site)?];
+        let axes = match &grid.kind {
+            ExprKind::Tuple(axes) => axes.as_slice(),
+            _ => std::slice::from_ref(grid),
+        };
         let mut numbers: Vec<Span> = Vec::new();
         // A number written at the launch is that of the grid where it is the only one like it.
         if matches!(arg.kind, ExprKind::Int(_)) {
@@ -59,25 +63,35 @@ impl Free {
             let twins = site.passed.iter().filter(alone).count();
             let by = axes.iter().filter_map(|axis| Some(quotient(site, axis)?.1));
             let by: Vec<&Expr> = by.filter(|by| alone(by)).collect();
-            let ([by], 1) = (by.as_slice(), twins) else {
-                return None;
-            };
-            numbers.push(by.span);
-            written.push(Written::at(site, by.span));
+            match (by.as_slice(), twins) {
+                ([by], 1) => {
+                    numbers.push(by.span);
+                    written.push(Written::at(site, by.span));
+                }
+                ([], 1) => {}
+                _ => return None,
+            }
         }
         let flow: Flow<'_, '_> = tile.flow(site, &numbers, arrays)?;
-        let mut of_grid = axes.iter().enumerate().filter(|(_, e)| flow.mentions(e));
-        let (axis, blocks) = of_grid.next()?;
-        let (count, by) = quotient(site, blocks)?;
-        let is_plain = matches!(by.kind, ExprKind::Name(_) | ExprKind::Int(_));
-        let alone = of_grid.next().is_none() && !flow.mentions(count) && is_plain;
         // Passed as another number too: what that is for is not seen.
         let passed = site.passed.iter().filter(|e| flow.mentions(e)).count();
-        if !alone || passed != 1 || !are_alone(at, field, i64::try_from(axis).ok()?) {
+        if passed != 1 {
             return None;
         }
-        let count = site.source(count.span).to_owned();
+        let mut of_grid = axes.iter().enumerate().filter(|(_, e)| flow.mentions(e));
+        let (axis, count) = match of_grid.next() {
+            Some((axis, blocks)) => {
+                let (count, by) = quotient(site, blocks)?;
+                let is_plain = matches!(by.kind, ExprKind::Name(_) | ExprKind::Int(_));
+                let alone = of_grid.next().is_none() && !flow.mentions(count) && is_plain;
+                alone.then_some(())?;
+                let count = site.source(count.span).to_owned();
+                (Some(i64::try_from(axis).ok()?), Some(count))
+            }
+            None => (None, None),
+        };
         Some(Free {
+            reorders: changes(at, field, axis)? == Changes::Order,
             tile,
             numbers,
             written,

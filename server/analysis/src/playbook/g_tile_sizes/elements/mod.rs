@@ -3,11 +3,15 @@
 //! Proven expression by expression. The block's index may stand where a load or a store has the tile's
 //! extent, or be multiplied by it and added to a count over it, which gives an element's own offset.
 //! Everything else must do the same for every element. What is not known to is a no.
+//!
+//! Rows are elements too, where a block has some of them and reduces each by itself, or walks over it
+//! tile by tile: then sums are the same but for the order.
 
 mod api;
 mod free;
+mod walk;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use tileperf_syntax::ast::{Arg, Expr, ExprKind, Stmt, StmtKind};
 
@@ -18,9 +22,18 @@ pub(in crate::playbook) use free::Free;
 /// How many functions deep calls are followed.
 const DEPTH: u32 = 4;
 
-/// Whether a kernel whose grid has along `axis` a block for every `tile` elements gives the same results
-/// with blocks of another size.
-fn are_alone(at: &KernelContext<'_>, tile: &SmolStr, axis: i64) -> bool {
+/// What another size of tiles changes of the results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Changes {
+    /// Nothing.
+    Nothing,
+    /// The order in which numbers are added up.
+    Order,
+}
+
+/// What changes with the size of a tile, if the results are the same but for that. The grid has along
+/// `axis` a block for every `tile` elements; without an axis, each block walks over all tiles.
+fn changes(at: &KernelContext<'_>, tile: &SmolStr, axis: Option<i64>) -> Option<Changes> {
     let mut kernel = Function {
         at,
         device: at.device,
@@ -28,8 +41,17 @@ fn are_alone(at: &KernelContext<'_>, tile: &SmolStr, axis: i64) -> bool {
         axis,
         depth: DEPTH,
         known: FxHashMap::default(),
+        sums: FxHashMap::default(),
+        zeros: FxHashSet::default(),
+        in_tiles: false,
+        reorders: false,
     };
-    kernel.block(&at.def.node.body).is_some() && changes_in_place(at)
+    kernel.block(&at.def.node.body)?;
+    let reorders = kernel.reorders;
+    changes_in_place(at).then_some(match reorders {
+        true => Changes::Order,
+        false => Changes::Nothing,
+    })
 }
 
 /// Whether what is both read and written is so element by element: what a block reads another may have
@@ -76,6 +98,22 @@ enum Part {
     Start,
     /// A count over the elements of the tile.
     Lane,
+    /// How many tiles there are.
+    Count,
+    /// What a tile has of all that is added up.
+    Share(Fold),
+    /// What each lane has of that, after all tiles.
+    Total(Fold),
+    /// What a loop is adding up: not to be looked at.
+    Sum,
+}
+
+/// How numbers are made one, in any order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fold {
+    Add,
+    Max,
+    Min,
 }
 
 struct Function<'c, 'a> {
@@ -83,9 +121,16 @@ struct Function<'c, 'a> {
     device: Device<'c>,
     /// Nothing in functions that the kernel calls: they are handed neither tile nor block.
     tile: Option<&'c SmolStr>,
-    axis: i64,
+    axis: Option<i64>,
     depth: u32,
-    known: FxHashMap<SmolStr, Part>,
+    /// What names are; nothing for those that are one thing here and another there.
+    known: FxHashMap<SmolStr, Option<Part>>,
+    /// What was added up in the loop over tiles that is being walked.
+    sums: FxHashMap<SmolStr, Part>,
+    /// Names that begin with nothing.
+    zeros: FxHashSet<SmolStr>,
+    in_tiles: bool,
+    reorders: bool,
 }
 
 impl<'c> Function<'c, '_> {
@@ -101,6 +146,25 @@ impl<'c> Function<'c, '_> {
                 ExprKind::Str(_) => Some(()),
                 _ => self.own(expr),
             },
+            StmtKind::For {
+                target,
+                iter,
+                body,
+                orelse,
+            } if orelse.is_empty() => self.for_loop(target, iter, body),
+            StmtKind::Assign { targets, .. }
+                if let [target] = targets.as_slice()
+                    && let Some(name) = target.name()
+                    && self.is_sum(name) =>
+            {
+                self.sums_up(name, stmt)
+            }
+            StmtKind::AugAssign { target, .. }
+                if let Some(name) = target.name()
+                    && self.is_sum(name) =>
+            {
+                self.sums_up(name, stmt)
+            }
             StmtKind::Assign { targets, value } => {
                 (targets.iter()).try_for_each(|target| self.assign(target, value))
             }
@@ -114,11 +178,23 @@ impl<'c> Function<'c, '_> {
                 self.own(value)
             }
             StmtKind::If { branches, orelse } => {
-                for (test, body) in branches {
-                    self.own(test)?;
+                let before = self.known.clone();
+                let mut after: Option<FxHashMap<SmolStr, Option<Part>>> = None;
+                let bodies = branches.iter().map(|(test, body)| (Some(test), body));
+                for (test, body) in bodies.chain([(None, orelse)]) {
+                    self.known.clone_from(&before);
+                    if let Some(test) = test {
+                        self.own(test)?;
+                    }
                     self.block(body)?;
+                    let one = std::mem::take(&mut self.known);
+                    after = Some(match after {
+                        Some(other) => joined(other, one),
+                        None => one,
+                    });
                 }
-                self.block(orelse)
+                self.known = after.unwrap_or(before);
+                Some(())
             }
             // In a kernel what is left out would follow from where blocks begin.
             StmtKind::Return(Some(value)) if self.tile.is_none() => self.own(value),
@@ -134,14 +210,47 @@ impl<'c> Function<'c, '_> {
                 let mut pairs = targets.iter().zip(values);
                 pairs.try_for_each(|(target, value)| self.assign(target, value))
             }
-            (ExprKind::Name(name), _) => {
+            (ExprKind::Name(name), _) if !self.is_sum(name) => {
                 let part = self.part(value)?;
-                match self.known.insert(name.clone(), part) {
-                    Some(before) if before != part => None,
-                    _ => Some(()),
+                self.bind(name, part)?;
+                if self.is_zero(value) {
+                    self.zeros.insert(name.clone());
                 }
+                Some(())
             }
             _ => None,
+        }
+    }
+
+    fn bind(&mut self, name: &SmolStr, part: Part) -> Option<()> {
+        self.zeros.remove(name);
+        self.known.insert(name.clone(), Some(part));
+        (part != Part::Sum).then_some(())
+    }
+
+    /// It is nothing any more that is known.
+    fn forget(&mut self, name: &SmolStr) {
+        self.known.insert(name.clone(), None);
+    }
+
+    fn is_sum(&self, name: &SmolStr) -> bool {
+        self.known.get(name) == Some(&Some(Part::Sum))
+    }
+
+    /// `ct.zeros(...)`, `ct.full(..., 0.0, ...)`.
+    fn is_zero(&self, value: &'c Expr) -> bool {
+        let Some(call) = self.device.call(value) else {
+            return false;
+        };
+        let filled = || call.arg(1, "fill_value").map(|e| &e.kind);
+        match call.name.as_str() {
+            "zeros" => true,
+            "full" => match filled() {
+                Some(ExprKind::Int(number)) => *number == 0,
+                Some(ExprKind::Float(number)) => *number == 0.0,
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -211,7 +320,7 @@ impl<'c> Function<'c, '_> {
 
     fn name(&self, name: &SmolStr) -> Option<Part> {
         if let Some(part) = self.known.get(name) {
-            return Some(*part);
+            return *part;
         }
         if self.tile == Some(name) {
             return Some(Part::Tile);
@@ -260,6 +369,10 @@ impl<'c> Function<'c, '_> {
             axis: self.axis,
             depth: self.depth.checked_sub(1)?,
             known: FxHashMap::default(),
+            sums: FxHashMap::default(),
+            zeros: FxHashSet::default(),
+            in_tiles: false,
+            reorders: false,
         };
         inner.block(&device.def.body)?;
         Some(Part::Own)
@@ -277,6 +390,22 @@ fn combined(op: &str, left: Part, right: Part) -> Option<Part> {
         ("+", Lane, Own) | ("+", Own, Lane) => Some(Lane),
         _ => None,
     }
+}
+
+/// What names are after one of two branches.
+fn joined(
+    mut one: FxHashMap<SmolStr, Option<Part>>,
+    other: FxHashMap<SmolStr, Option<Part>>,
+) -> FxHashMap<SmolStr, Option<Part>> {
+    for (name, part) in &mut one {
+        if other.get(name) != Some(part) {
+            *part = None;
+        }
+    }
+    for name in other.into_keys() {
+        one.entry(name).or_insert(None);
+    }
+    one
 }
 
 fn parts(expr: &Expr) -> &[Expr] {

@@ -36,6 +36,8 @@ fn kernels_that_work_on_each_element_alone() {
         "b = ct.bid(0)\noffs = ct.astype(ct.arange(BLOCK, dtype=ct.int32), ct.int64) + ct.astype(b, ct.int64) * BLOCK\nrow = offs // n\nv = ct.gather(x, (row, offs % n))\nct.scatter(y, (row, offs % n), v, mask=offs < n)",
         "i = ct.bid(0)\nv = ct.load(x, index=(i,), shape=(BLOCK,)).astype(ct.float32)\nv = ct.maximum(v, ct.zeros((BLOCK,), dtype=ct.float32)) if FAST else ct.exp(v)\nct.store(y, index=(i,), tile=ct.astype(v, y.dtype))",
         "i = ct.bid(0)\nif FAST:\n    v = ct.load(x, (i,), (BLOCK,)) * LIMIT\nelse:\n    v = ct.load(x, (i,), (BLOCK,)) * math.pi\nct.store(y, (i,), v)",
+        "i = ct.bid(0)\nv = ct.reshape(ct.load(x, (i, 0), (BLOCK, 1)), (BLOCK,))\nct.store(y, (i,), v)",
+        "i = ct.bid(0)\nfor j in range(4):\n    ct.store(y, (i, j), ct.load(x, (i, j), (BLOCK, 1)))",
         "i, j = ct.bid(0), ct.bid(1)\nct.store(y, (i, j), ct.load(x, (i, j), (BLOCK, 1)) + ct.load(x, (0, j), (1, 1)))",
         "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(y, offs, twice(ct.gather(x, offs)))",
         "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(x, (offs, 1), ct.gather(x, (offs, 0)))",
@@ -68,11 +70,13 @@ fn kernels_whose_blocks_matter() {
         "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(y, offs, ct.gather(x, offs) * BLOCK)",
         "offs = ct.bid(0) * BLOCK + ct.arange(BLOCK, dtype=ct.int32)\nct.scatter(y, ct.bid(0) * BLOCK, ct.gather(x, offs))",
         "i = ct.bid(0)\nif BLOCK > 512:\n    ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)) * 2)",
-        "i = ct.bid(0)\nv = ct.load(x, (i,), (BLOCK,))\nct.store(y, (i,), ct.reshape(v, (BLOCK,)))",
+        "i = ct.bid(0)\nv = ct.load(x, (i,), (BLOCK,))\nct.store(y, (i,), ct.permute(v, (0,)))",
         // How many blocks there are, or an end in the middle.
         "i = ct.bid(0)\nct.store(y, (i,), ct.load(x, (i,), (BLOCK,)) * ct.num_blocks(0))",
         "i = ct.bid(0)\nif i > 3:\n    return\nct.store(y, (i,), ct.load(x, (i,), (BLOCK,)))",
-        "i = ct.bid(0)\nfor j in range(4):\n    ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)))",
+        "i = ct.bid(0)\nfor j in range(i):\n    ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)))",
+        "i = ct.bid(0)\nfor j in range(BLOCK):\n    ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)))",
+        "i = ct.bid(0)\nwhile n > 0:\n    ct.store(y, (i,), ct.load(x, (i,), (BLOCK,)))",
         // Blocks of another size would reach further.
         "i = ct.bid(0)\nct.store(y, (i,), ct.load(x, (i,), (BLOCK,), check_bounds=False))",
         // What another block has written, or has not yet.
