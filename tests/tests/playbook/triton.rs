@@ -99,6 +99,33 @@ def added(x, y):
     return z
 ";
 
+/// Rows that are walked over tile by tile.
+const NORM: &str = "\
+import cuda.tile as ct
+import torch
+
+
+@ct.kernel
+def rms_norm_kernel(x, w, y, n, TILE: ct.Constant[int]):
+    row = ct.bid(0)
+    acc = ct.zeros((1, TILE), dtype=ct.float32)
+    for j in range(ct.num_tiles(x, axis=1, shape=(1, TILE))):
+        t = ct.astype(ct.load(x, (row, j), (1, TILE), padding_mode=ct.PaddingMode.ZERO), ct.float32)
+        acc += t * t
+    scale = ct.rsqrt(ct.sum(acc, axis=1, keepdims=True) / n + 1e-6)
+    for j in range(ct.num_tiles(x, axis=1, shape=(1, TILE))):
+        t = ct.astype(ct.load(x, (row, j), (1, TILE), padding_mode=ct.PaddingMode.ZERO), ct.float32)
+        weight = ct.load(w, (j,), (TILE,), padding_mode=ct.PaddingMode.ZERO)
+        out = t * scale * ct.reshape(ct.astype(weight, ct.float32), (1, TILE))
+        ct.store(y, (row, j), ct.astype(out, y.dtype))
+
+
+def rms_norm(x, w):
+    y = torch.empty_like(x)
+    ct.launch(torch.cuda.current_stream(), (x.shape[0],), rms_norm_kernel, (x, w, y, x.shape[1], 1024))
+    return y
+";
+
 /// A project with both, in which other files have lists that are not theirs.
 fn pair() -> Project {
     let project = Project::empty();
@@ -326,6 +353,45 @@ trials = searches[0]
 assert trials[0] == ((5, 1, 1), [1024], {'occupancy': None}), trials[0]
 assert {t[0] for _, t, _ in trials} == {512, 1024, 2048}
 assert all(grid[0] == -(-5000 // t[0]) for grid, t, _ in trials)
+",
+    );
+}
+
+#[test]
+fn rows_that_are_walked_tile_by_tile() {
+    let project = Project::empty();
+    project.write("norm.py", NORM);
+    let list = ADD_TRITON.replace("from ..lists", "from lists");
+    let list = list
+        .replace("add_kernel", "_rms_norm_fwd")
+        .replace("\"n\"", "\"N\"");
+    project.write("lists.py", LISTS);
+    project.write("norm_triton.py", &list);
+    let before = Project::empty();
+    before.write("norm.py", NORM);
+    let listed = rows(&tileperf(
+        &project,
+        &["actions", "norm.py", "--format", "json"],
+    ));
+    let row = listed
+        .iter()
+        .find(|row| row["variant"] == "triton")
+        .expect("it is offered");
+    assert_eq!(row["numerics"], "different");
+    let applied = apply(&project, "norm.py");
+    assert!(
+        applied.contains("`_rms_norm_fwd` in norm_triton.py, each once"),
+        "{applied}"
+    );
+    holds(&project, "norm.py", &before);
+    run(
+        &project,
+        "\
+import norm
+for _ in range(2):
+    norm.rms_norm(T((7, 3000)), T((3000,)))
+assert launches == [((7,), 8, None, [3000, 2048])] * 2, launches
+assert len(searches) == 1 and {t[1] for _, t, _ in searches[0]} == {512, 1024, 2048}
 ",
     );
 }

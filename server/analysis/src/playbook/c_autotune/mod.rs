@@ -230,7 +230,9 @@ optimization! {
     /// several may be meant nothing is offered. A list is evaluated with all that makes it,
     /// comprehensions, filters and functions of other files included, as on NVIDIA's cards; a tile that
     /// no constant of the launch means, by its name, is a reason to offer nothing. Of kernels that do not
-    /// multiply matrices the tile must be proven to change no result: each element is computed alone.
+    /// multiply matrices the tile must be proven to change no result where each element is computed
+    /// alone, and nothing but the order of sums where rows are reduced each by itself or walked over tile
+    /// by tile.
     ///
     /// ```python before
     /// import cuda.tile as ct

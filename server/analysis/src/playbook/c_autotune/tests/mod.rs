@@ -8,6 +8,7 @@ mod tiles;
 mod triton;
 mod triton_elements;
 mod triton_elsewhere;
+mod triton_forms;
 mod triton_rows;
 
 use tileperf_syntax::FileParser;

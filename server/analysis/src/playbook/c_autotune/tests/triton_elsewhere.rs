@@ -98,7 +98,7 @@ fn listed(kernel: &str, tile: u32) -> String {
 
 #[test]
 fn the_nearest_that_has_one() {
-    let own = listed("gemm_triton", 16).replace("import triton\n", "import triton\n");
+    let own = listed("gemm_triton", 16);
     let (one, two) = (listed("gemm_kernel", 64), listed("_matmul", 32));
     let both = format!("{}\n\n{}", one, two.replace("import triton\n", ""));
     for (others, wanted) in [

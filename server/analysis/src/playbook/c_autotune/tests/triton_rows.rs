@@ -135,6 +135,19 @@ fn kernels_whose_tiles_matter() {
             "pass\nct.store(y, (row, 0), ct.sum(t, axis=1, keepdims=True))",
             WALK,
         ),
+        // Something that every lane begins with.
+        (
+            "pass\nif FAST:\n    acc = ct.full((1, TILE), 1.0, dtype=ct.float32)\nelse:\n    acc = ct.zeros((1, TILE), dtype=ct.float32)\nfor j in range(ct.cdiv(n, TILE)):\n    acc += ct.load(x, (row, j), (1, TILE))\nct.store(y, (row, 0), ct.sum(acc, axis=1, keepdims=True))",
+            WALK,
+        ),
+        (
+            "pass\nacc += 1.0\nfor j in range(ct.cdiv(n, TILE)):\n    acc += ct.load(x, (row, j), (1, TILE))\nct.store(y, (row, 0), ct.sum(acc, axis=1, keepdims=True))",
+            WALK,
+        ),
+        (
+            "s += ct.sum(t, axis=1, keepdims=True)\nfor j in range(ct.cdiv(n, TILE)):\n    s += ct.load(x, (row, j), (1, TILE))\nct.store(y, (row, 0), ct.sum(s, axis=1, keepdims=True))",
+            WALK,
+        ),
         // Lanes that are not added up, or otherwise.
         ("acc += t\nct.store(y, (row, 0), acc)", WALK),
         (

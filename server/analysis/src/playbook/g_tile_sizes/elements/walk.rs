@@ -93,6 +93,7 @@ impl<'c> Function<'c, '_> {
                 _ => return None,
             };
             self.known.insert(name.clone(), Some(part));
+            self.zeros.remove(name);
         }
         for (name, _) in bound.iter().filter(|(name, _)| !sums.contains(name)) {
             self.forget(name);
