@@ -22,10 +22,13 @@ const MOST: usize = 6;
 /// Kernels' files that are remembered.
 const REMEMBERED: usize = 1024;
 
-/// Files that hold Triton lists and may be a kernel's file said of Triton, by that file, each with
-/// whether it lies beside it; and as of which index.
+/// Files that hold Triton lists and may be a kernel's file said of Triton, each with whether it lies
+/// beside it.
+type Found = Arc<[(DocId, bool)]>;
+
+/// What was found for kernels' files, and in which index.
 #[derive(Debug, Default)]
-pub(crate) struct OriginalFiles(FxHashMap<DocId, (u64, Arc<[(DocId, bool)]>)>);
+pub(crate) struct OriginalFiles(FxHashMap<DocId, (u64, Found)>);
 
 impl Shared {
     /// Shows what the kernels of a file may have been ported from.
@@ -54,14 +57,14 @@ impl Shared {
     }
 
     /// Files that may hold the originals of a file's kernels, those beside it first.
-    fn original_files(&self, doc: &DocId) -> Arc<[(DocId, bool)]> {
+    fn original_files(&self, doc: &DocId) -> Found {
         let index = self.index_generation.load(Ordering::Acquire);
         if let Some((of, known)) = self.originals.lock().0.get(doc)
             && *of == index
         {
             return Arc::clone(known);
         }
-        let found: Arc<[(DocId, bool)]> = self.look_for_originals(doc).into();
+        let found: Found = self.look_for_originals(doc).into();
         let mut known = self.originals.lock();
         if known.0.len() >= REMEMBERED {
             known.0.clear();
