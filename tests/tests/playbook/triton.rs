@@ -233,7 +233,7 @@ fn run(project: &Project, code: &str) {
     project.write("torch.py", TORCH);
     project.write("triton/__init__.py", TRITON);
     project.write("triton/language.py", "constexpr = int\n");
-    project.write("run.py", &format!("{STANDINS}\n{code}"));
+    project.write("run.py", format!("{STANDINS}\n{code}"));
     let mut command = Command::new(&python);
     let output = command.arg("run.py").current_dir(project.folder()).output();
     let output = output.expect("Python runs");
@@ -403,7 +403,7 @@ fn which_file_is_the_original() {
     let far = |project: &Project| {
         project.write(
             "legacy/add_triton.py",
-            &ADD_TRITON.replace("..lists", "ops.lists"),
+            ADD_TRITON.replace("..lists", "ops.lists"),
         )
     };
     let project = pair();
