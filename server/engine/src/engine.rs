@@ -1,10 +1,12 @@
 //! The workspace in memory and its life: asleep until a file mentions cuTile, then indexed in the
 //! background and kept up to date.
 
+mod configured;
+mod life;
+
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use dashmap::DashMap;
@@ -18,13 +20,13 @@ use crate::counts::CountCache;
 use crate::document::{Analyzed, Change, DocId, Document};
 use crate::event::{Event, State, Status};
 use crate::findings::CheckCache;
-use crate::index::{self, Index, Scope};
+use crate::index::{self, Index};
 use crate::links::Links;
 use crate::modules;
 use crate::parses::ParseCache;
 use crate::playbook::{OriginalFiles, Proofs};
-use crate::runs::{self, Runs};
-use crate::settings::{Layer, Settings, SettingsProblem, load};
+use crate::runs::Runs;
+use crate::settings::{Settings, SettingsProblem};
 use crate::watch::Watcher;
 
 /// A document that was never opened or is closed.
@@ -133,102 +135,6 @@ impl Engine {
         self.events.clone()
     }
 
-    /// Sets the workspace folders and the layers of settings above the files: the editor's and the
-    /// command line's. Reads the settings files. Returns what is wrong in any of them.
-    pub fn configure(
-        &self,
-        roots: Vec<PathBuf>,
-        editor: serde_json::Value,
-        command_line: Vec<String>,
-        trusted: bool,
-    ) -> Vec<SettingsProblem> {
-        {
-            let mut workspace = self.shared.workspace.write();
-            workspace.roots = roots;
-            workspace.editor = editor;
-            workspace.command_line = command_line;
-            workspace.trusted = trusted;
-        }
-        self.reload_settings()
-    }
-
-    /// Replaces the editor's layer.
-    pub fn set_editor_settings(&self, editor: serde_json::Value) -> Vec<SettingsProblem> {
-        self.shared.workspace.write().editor = editor;
-        self.reload_settings()
-    }
-
-    /// Grants or withdraws trust.
-    pub fn set_trusted(&self, trusted: bool) -> Vec<SettingsProblem> {
-        self.shared.workspace.write().trusted = trusted;
-        self.reload_settings()
-    }
-
-    /// Replaces the workspace folders; the index follows.
-    pub fn set_roots(&self, roots: Vec<PathBuf>) -> Vec<SettingsProblem> {
-        self.shared.workspace.write().roots = roots;
-        let problems = self.reload_settings();
-        if self.shared.awake.load(Ordering::Acquire) {
-            self.start_index();
-        }
-        problems
-    }
-
-    /// Reads the settings files again.
-    pub fn reload_settings(&self) -> Vec<SettingsProblem> {
-        let workspace = self.shared.workspace.read().clone();
-        let user = load::user_file(|name| std::env::var_os(name));
-        let mut layers = load::file_layers(
-            workspace.roots.first().map(PathBuf::as_path),
-            user.as_deref(),
-        );
-        layers.push(Layer::editor(&workspace.editor));
-        layers.push(Layer::command_line(&workspace.command_line));
-        let (mut settings, mut problems) = Settings::resolve(&layers, workspace.trusted);
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let listed = workspace.roots.first().is_some_and(|root| {
-            root.canonicalize()
-                .is_ok_and(|root| settings.trusts(&root, home.as_deref()))
-        });
-        if listed && !workspace.trusted {
-            self.shared.workspace.write().trusted = true;
-            (settings, problems) = Settings::resolve(&layers, true);
-        }
-        let before = std::mem::replace(&mut *self.shared.settings.write(), Arc::new(settings));
-        self.shared.workspace.write().problems.clone_from(&problems);
-        let after = self.settings();
-        if before.python_path != after.python_path && self.is_awake() {
-            self.look_at_installed();
-        }
-        if self.shared.awake.load(Ordering::Acquire) && before.index != after.index {
-            self.start_index();
-        } else if before != after {
-            self.shared.touch();
-            let _ = self.shared.events.send(Event::Refresh);
-        }
-        problems
-    }
-
-    /// The settings in force.
-    pub fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.shared.settings.read())
-    }
-
-    /// What is wrong in the settings.
-    pub fn settings_problems(&self) -> Vec<SettingsProblem> {
-        self.shared.workspace.read().problems.clone()
-    }
-
-    /// Whether code of this workspace may be run.
-    pub fn is_trusted(&self) -> bool {
-        self.shared.workspace.read().trusted
-    }
-
-    /// The first folder of the workspace: the one whose Python counts.
-    pub fn root(&self) -> Option<PathBuf> {
-        self.shared.workspace.read().roots.first().cloned()
-    }
-
     /// What the engine is doing.
     pub fn status(&self) -> Status {
         self.shared.status.lock().clone()
@@ -315,162 +221,6 @@ impl Engine {
     /// Whether some file mentions cuTile.
     pub fn is_awake(&self) -> bool {
         self.shared.awake.load(Ordering::Acquire)
-    }
-
-    /// Files changed on disk: settings are read again, Python files indexed again.
-    pub fn files_changed(&self, paths: Vec<PathBuf>) {
-        let is_settings = |p: &PathBuf| {
-            p.file_name()
-                .is_some_and(|n| n == "tileperf.toml" || n == "pyproject.toml")
-        };
-        if paths.iter().any(is_settings) {
-            for problem in self.reload_settings() {
-                let _ = self.shared.events.send(Event::Message(problem.message));
-            }
-        }
-        if paths.iter().any(|p| runs::is_journal(p)) {
-            self.shared.runs.look();
-        }
-        let python: Vec<PathBuf> = paths.into_iter().filter(|p| index::is_python(p)).collect();
-        if python.is_empty() || !self.is_awake() {
-            return;
-        }
-        let scope = self.scope();
-        for path in &python {
-            if scope.roots.iter().any(|r| path.starts_with(r)) {
-                self.shared.index.update(path, &scope);
-            }
-            self.shared.runs.edited(&DocId::file(path));
-        }
-        self.shared.touch_index();
-        self.shared.count(None);
-        let _ = self.shared.events.send(Event::Refresh);
-    }
-
-    /// Looks in the background whether any file of the workspace mentions cuTile, and wakes if so.
-    pub fn probe(&self) {
-        let scope = self.scope();
-        let engine = self.clone();
-        spawn("tileperf-probe", move || {
-            let stop = AtomicBool::new(false);
-            let limit = scope.max_file_size;
-            let mut found = false;
-            let mut look = |path: PathBuf| {
-                if found || engine.is_awake() {
-                    stop.store(true, Ordering::Relaxed);
-                    return;
-                }
-                // `cuda.tile` itself: a workspace that merely has both words somewhere stays asleep.
-                found = index::read(&path, limit)
-                    .ok()
-                    .flatten()
-                    .is_some_and(|source| {
-                        memchr::memmem::find(source.text.as_bytes(), b"cuda.tile").is_some()
-                    });
-            };
-            scope.walk(&stop, &mut look, &mut |_| {});
-            if found {
-                engine.wake();
-            }
-        });
-    }
-
-    /// Wakes the engine: from now on there is something to show.
-    pub fn wake(&self) {
-        if !self.shared.awake.swap(true, Ordering::AcqRel) {
-            spawn("tileperf-warm", tileperf_syntax::warm_up);
-            self.look_at_installed();
-            self.start_index();
-            Runs::follow(&self.shared);
-        }
-    }
-
-    /// Reads the workspace now, on this thread: for the command line.
-    pub fn index_now(&self) {
-        self.shared.awake.store(true, Ordering::Release);
-        self.shared.index.keeps.store(true, Ordering::Relaxed);
-        self.shared.note_installed();
-        let started = Instant::now();
-        self.shared
-            .index
-            .fill(&self.scope(), &AtomicBool::new(false));
-        self.shared.touch_index();
-        self.shared
-            .count(Some((State::Ready, started.elapsed().as_secs_f64())));
-    }
-
-    /// Follows changes on disk with the system's own notifications: for editors that do not report
-    /// them.
-    pub fn watch(&self) {
-        if !self.settings().watch {
-            return;
-        }
-        let weak = Arc::downgrade(&self.shared);
-        let events = self.events.clone();
-        let changed = move |paths: Vec<PathBuf>| {
-            if let Some(shared) = Weak::upgrade(&weak) {
-                Engine {
-                    shared,
-                    events: events.clone(),
-                }
-                .files_changed(paths);
-            }
-        };
-        match Watcher::start(&self.shared.roots(), changed) {
-            Ok(watcher) => *self.shared.watcher.lock() = Some(watcher),
-            Err(error) => {
-                tracing::warn!("changes on disk are not followed: {error}");
-            }
-        }
-    }
-
-    /// Reads in the background which cuda-tile the project's Python has.
-    fn look_at_installed(&self) {
-        let engine = self.clone();
-        spawn("tileperf-packages", move || {
-            if engine.shared.note_installed() {
-                engine.shared.touch();
-                engine.shared.tell(Event::Refresh);
-            }
-        });
-    }
-
-    fn start_index(&self) {
-        let stop = Arc::new(AtomicBool::new(false));
-        if let Some(running) = self.shared.indexing.lock().replace(Arc::clone(&stop)) {
-            running.store(true, Ordering::Relaxed);
-        }
-        self.shared.count(Some((State::Indexing, 0.0)));
-        let engine = self.clone();
-        spawn("tileperf-index", move || {
-            let started = Instant::now();
-            let scope = engine.scope();
-            // What somebody looks at comes first: the index would take both its time and its cores.
-            let open: Vec<_> = engine.shared.docs.iter().map(|d| Arc::clone(&d)).collect();
-            open.iter().for_each(|doc| drop(doc.fresh()));
-            engine.shared.index.fill(&scope, &stop);
-            // Held, so that another reading that begins now is not called done.
-            let last = engine.shared.indexing.lock();
-            if stop.load(Ordering::Relaxed) {
-                return;
-            }
-            engine.shared.touch_index();
-            let seconds = started.elapsed().as_secs_f64();
-            engine.shared.count(Some((State::Ready, seconds)));
-            drop(last);
-            let status = engine.status();
-            tracing::info!(
-                "indexed {} Python files, {} that mention cuTile, {} kernels, in {seconds:.2} s",
-                status.known_files,
-                status.files,
-                status.kernels,
-            );
-            let _ = engine.shared.events.send(Event::Refresh);
-        });
-    }
-
-    fn scope(&self) -> Scope {
-        Scope::new(self.shared.roots(), &self.settings().index)
     }
 }
 

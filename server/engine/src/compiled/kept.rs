@@ -11,11 +11,12 @@ use tileperf_analysis::model::Fingerprint;
 use tileperf_analysis::signature::Signature;
 use tileperf_compiler::backend;
 use tileperf_compiler::tileiras;
-use tileperf_compiler::worker::{Place, Problem, ProblemKind};
+use tileperf_compiler::worker::{Problem, ProblemKind};
 use tileperf_syntax::{ParsedFile, Text};
 
-use super::anchor::{Anchor, Anchors};
+use super::anchor::Anchor;
 use super::failure::Failure;
+use super::places::{Places, site};
 use super::subject::Subject;
 use super::tried::Tried;
 use crate::DocId;
@@ -211,45 +212,6 @@ impl KeptOutcome {
                 Vec::new()
             },
         }
-    }
-}
-
-fn site(place: &Place) -> Option<Site> {
-    Some(Site {
-        file: place.path.clone()?,
-        line: place.line?,
-        column: place.column.unwrap_or(0),
-    })
-}
-
-/// Places in the kernel's own file, at the time of a compile.
-struct Places<'s> {
-    file: &'s str,
-    anchors: Option<Anchors<'s>>,
-}
-
-impl<'s> Places<'s> {
-    fn new(subject: &'s Subject) -> Self {
-        let own = subject.sources.first();
-        Self {
-            file: own.map_or("", |source| source.doc.as_str()),
-            anchors: own.map(|source| Anchors::new(&source.text, &source.parsed)),
-        }
-    }
-
-    fn anchor(&mut self, site: &Site) -> Option<Anchor> {
-        let anchors = self.anchors.as_mut().filter(|_| site.file == self.file)?;
-        anchors.at(site.line, site.column)
-    }
-
-    /// A place in another file of the slice.
-    fn elsewhere(subject: &Subject, site: &Site) -> Option<Anchor> {
-        let source = subject.source(&site.file)?;
-        let own = subject.sources.first()?;
-        if source.doc == own.doc {
-            return None;
-        }
-        Anchors::new(&source.text, &source.parsed).at(site.line, site.column)
     }
 }
 

@@ -19,6 +19,7 @@ mod kept;
 mod local;
 mod names;
 mod now;
+mod places;
 mod queue;
 mod reach;
 mod recorded;
