@@ -105,7 +105,7 @@ optimization! {
     /// ```
     N "divisibility" Vectorization Same offer,
     gain "TMA instead of plain loads" "a product of columns from an offset, float16, sm_90" "tileiras 13.4",
-    gain "a fifth to a quarter of the registers less, with `strides`" "copies of rows in a loop, float16, sm_90 and sm_100" "tileiras 13.4",
+    gain "up to a quarter of the registers less, with `strides`" "copies of rows in a loop, float16, sm_90 and sm_100" "tileiras 13.4",
     gain "a seventh of the code" "a copy of columns from an offset, float16, sm_80 to sm_100" "tileiras 13.4",
 }
 

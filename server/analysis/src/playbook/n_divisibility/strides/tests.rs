@@ -21,7 +21,7 @@ fn applied(text: &str, target: &Target) -> Option<String> {
     let text = whole(text);
     let all = offered(&text, target);
     let action = all.iter().find(|a| a.name() == "N strides")?;
-    assert_eq!(action.premises.len(), 1);
+    assert!(action.premises.is_empty() && action.title.contains("compiles it anew"));
     Some(rewrite::apply(&text, &action.edits).unwrap())
 }
 
