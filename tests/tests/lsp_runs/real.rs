@@ -173,8 +173,8 @@ fn a_change_of_the_playbook_is_run_by_its_code_action() {
     assert_eq!(
         titles,
         [
-            "C: Apply and run perf iteration (Tune the occupancy of `scale_kernel`: search 4 \
-             configurations once, cache, launch)",
+            "C: Apply and run perf iteration (Tune the occupancy of `scale_kernel` (elementwise): \
+             search 4 configurations once, cache, launch)",
             "F: Apply and run perf iteration (Store without TMA (allow_tma=False))",
         ]
     );

@@ -31,7 +31,7 @@ pub use context::{KernelContext, Mixed, Naming, Surroundings};
 pub use elsewhere::{EditsElsewhere, Elsewhere, Launched};
 pub use evidence::{Code, Compiled, Search, Timed};
 pub use markdown::markdown;
-pub use offer::actions;
+pub use offer::{actions, kind};
 pub use optimization::{Gain, Numerics, Optimization, Principle};
 pub use originals::{Look, Original, Originals, neutral};
 pub use present::{Proof, present};

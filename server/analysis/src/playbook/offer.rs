@@ -1,5 +1,6 @@
 //! Asking the optimizations about a kernel.
 
+use super::c_autotune::template::Kind;
 use super::context::own_uses;
 use super::{Action, Actions, KernelContext, OPTIMIZATIONS, Surroundings, next, order};
 use crate::body::{Code, Device};
@@ -53,4 +54,12 @@ pub fn actions(
     order::by_promise(&mut out, class);
     next::note(&mut out);
     out
+}
+
+/// What kind of kernel it is, as the titles of searches call it. Nothing for one whose present text
+/// does not parse.
+pub fn kind(file: &FileContext<'_>, kernel: &Kernel) -> Option<&'static str> {
+    let facts = file.kernel(kernel)?;
+    let (_, device) = file.device(kernel, &facts)?;
+    Some(Kind::of(file, &device).template.name())
 }

@@ -270,6 +270,18 @@ impl Checked {
         })
     }
 
+    /// What kind of kernel the n-th of the model is: `matmul`, `attention`. Nothing if its present text
+    /// does not parse.
+    pub fn kind(
+        &self,
+        file: &ParsedFile,
+        text: &str,
+        model: &FileModel,
+        number: usize,
+    ) -> Option<&'static str> {
+        playbook::kind(&self.context(file, text, model), model.kernels.get(number)?)
+    }
+
     /// What is worth trying on the n-th kernel of the model. Nothing if its present text does not
     /// parse.
     pub fn plan(

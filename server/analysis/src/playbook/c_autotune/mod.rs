@@ -1,5 +1,6 @@
 //! A search for hints and tiles: tune once, cache, launch.
 
+pub(super) mod choice;
 mod decorator;
 mod drift;
 pub(super) mod effects;
@@ -9,6 +10,7 @@ mod loops;
 mod passed;
 pub(super) mod plan;
 pub(super) mod space;
+pub(super) mod template;
 #[cfg(test)]
 mod tests;
 pub(super) mod tiles;

@@ -2,18 +2,18 @@
 
 use smol_str::SmolStr;
 
+use super::choice::{free, space};
 use super::decorator::{fixed, without};
 use super::drift;
 use super::effects::Effects;
 use super::flow::Flow;
 use super::imports::Imports;
 use super::space::{self, Fixed, Space};
-use super::tiles::{self, Givers};
+use super::template::Kind;
+use super::tiles;
 use super::triton::{self, Listed};
 use super::write::{Tuned, Words};
 use crate::body::is_decorated;
-use crate::classify::Class;
-use crate::model::AccessKind;
 use crate::playbook::KernelContext;
 use crate::playbook::site::{Refused, Site};
 use crate::rewrite::Edits;
@@ -32,6 +32,7 @@ pub(super) struct Plan<'c, 'a> {
     sites: Vec<Site<'a>>,
     params: Vec<SmolStr>,
     effects: Effects,
+    kind: Kind,
     space: Space,
 }
 
@@ -74,9 +75,10 @@ impl<'c, 'a> Plan<'c, 'a> {
         };
         let effects = Effects::of(file, &at.device)?;
         drift::check(at, &effects)?;
+        let kind = Kind::of(file, &at.device);
         let space = match from {
-            From::Own => space(at, &sites, &effects),
-            From::Triton => listed(at, &sites, &effects, &fixed)?,
+            From::Own => space(at, &sites, &effects, &kind),
+            From::Triton => listed(at, &sites, &effects, &fixed, &kind)?,
         };
         Ok(Plan {
             at,
@@ -84,6 +86,7 @@ impl<'c, 'a> Plan<'c, 'a> {
             sites,
             params: kernel.params.iter().map(|p| p.name.clone()).collect(),
             effects,
+            kind,
             space,
         })
     }
@@ -141,7 +144,10 @@ impl<'c, 'a> Plan<'c, 'a> {
                 );
             }
         };
-        format!("Tune {what} of `{name}`: search {count} configurations once, cache, launch")
+        let kind = self.kind.template.name();
+        format!(
+            "Tune {what} of `{name}` ({kind}): search {count} configurations once, cache, launch"
+        )
     }
 
     /// The change of the kernel's file, and that of the launches' where they are apart.
@@ -217,10 +223,10 @@ impl<'c, 'a> Plan<'c, 'a> {
         let occupancy = self.fixed.occupancy.as_ref().and_then(|h| h.number);
         let flow = match (&self.space, occupancy) {
             (Space::Listed { .. }, _) => {
-                triton::chosen(self.at, site, &self.effects).map(|(_, flow)| flow)
+                triton::chosen(self.at, site, &self.effects, &self.kind).map(|(_, flow)| flow)
             }
             (Space::Tiles { .. }, _) => {
-                tiles::tiles(self.at, site, &self.effects, Givers::Code).map(|(_, flow)| flow)
+                free(self.at, site, &self.effects, &self.kind).map(|(_, flow)| flow)
             }
             (_, Some(occupancy)) => {
                 tiles::grid_by_occupancy(self.at, site, occupancy, &self.effects)
@@ -279,53 +285,22 @@ fn is_distributed(file: &FileContext<'_>) -> bool {
     imports.any(|p| p.starts_with("torch.distributed"))
 }
 
-/// What is searched.
-fn space<'a>(at: &KernelContext<'a>, sites: &[Site<'a>], effects: &Effects) -> Space {
-    if !at.multiplies() {
-        return Space::Occupancy;
-    }
-    if let [site] = sites
-        && has_free_tiles(at, effects)
-        && let Some((tiles, _)) = tiles::tiles(at, site, effects, Givers::Code)
-    {
-        return Space::Tiles {
-            tiles,
-            fused: is_fused(at),
-        };
-    }
-    Space::Clusters
-}
-
 /// The tiles of a Triton list.
 fn listed<'a>(
     at: &KernelContext<'a>,
     sites: &[Site<'a>],
     effects: &Effects,
     fixed: &Fixed,
+    kind: &Kind,
 ) -> Result<Space, Refused> {
+    const STAY: Refused = "its tiles may not be others";
     let [site] = sites else {
         return Err("several launches would have to share the list");
     };
-    let (chosen, _) = triton::chosen(at, site, effects).ok_or("its tiles may not be others")?;
+    let (chosen, _) = triton::chosen(at, site, effects, kind).ok_or(STAY)?;
     let list = Listed::of(at, &chosen, fixed)?;
     Ok(Space::Listed {
         tiles: chosen.tiles,
         list,
     })
-}
-
-/// Whether a matrix multiplication's tiles may be others: those of scaled operands are those of their
-/// scales, and where memory is the bound nothing follows from them.
-pub(in crate::playbook) fn has_free_tiles(at: &KernelContext<'_>, effects: &Effects) -> bool {
-    let is_scale =
-        |name: &SmolStr| effects.arrays.contains(name) && name.to_lowercase().contains("scale");
-    let scaled =
-        !at.calls(&["mma_scaled"]).is_empty() || at.kernel.params.iter().any(|p| is_scale(&p.name));
-    !scaled && at.class != Class::MemoryBound
-}
-
-/// Whether it multiplies several times in a row.
-pub(in crate::playbook) fn is_fused(at: &KernelContext<'_>) -> bool {
-    let accesses = at.kernel.accesses.iter();
-    accesses.filter(|a| a.kind == AccessKind::Mma).count() > 1
 }

@@ -1,13 +1,12 @@
 //! Which configurations are tried.
 //!
-//! Few, by what TileGym's guides found to matter: tiles of 64 to 256 where tensor memory holds the
-//! accumulator (sm_100), up to 128 and one of 256 on sm_90, less where operands come from registers.
-//! Blocks of a cluster share operands only where the tensor cores read them from shared memory, and
-//! pay on cards of the data centre since sm_100. The configuration that was fixed is always one of
-//! them: a search cannot lose against it.
+//! Hints alone, or tiles and hints as [`super::template`] has them for its kind of kernel. The
+//! configuration that was fixed is always one of them: a search cannot lose against it.
 
 use smol_str::SmolStr;
 
+use super::template::Template;
+use super::template::rows::Row;
 use super::tiles::{Dim, Tile};
 use super::triton::Listed;
 use super::write::Words;
@@ -41,21 +40,26 @@ pub(super) enum Space {
     Occupancy,
     /// That, and how many share operands.
     Clusters,
-    /// Both, and the tiles of one matrix multiplication, or of several in a row.
-    Tiles { tiles: Vec<Tile>, fused: bool },
+    /// Both, and the tiles of a matrix multiplication.
+    Tiles {
+        tiles: Vec<Tile>,
+        template: Template,
+        /// How many rows there are, as the launch says it, where no larger tiles are tried.
+        rows: Option<String>,
+    },
     /// The tiles of a Triton list.
     Listed { tiles: Vec<Tile>, list: Listed },
 }
-
-/// Tile of rows, columns and the sum, occupancy, blocks that share operands.
-pub(in crate::playbook) type Row = (i64, i64, i64, i64, i64);
 
 /// Architectures that want the same tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::playbook) struct Alike(usize);
 
+/// How code asks for them: a test of the major number of the capability, nothing for the rest.
+const TESTS: [&str; 4] = ["in (10, 11)", "== 9", "== 12", ""];
+
 impl Alike {
-    pub(in crate::playbook) const ALL: [Alike; TABLE.len()] =
+    pub(in crate::playbook) const ALL: [Alike; TESTS.len()] =
         [Alike(0), Alike(1), Alike(2), Alike(3)];
 
     /// Those of an architecture.
@@ -68,15 +72,14 @@ impl Alike {
         }
     }
 
-    /// What is tried on them, for one matrix multiplication or several in a row.
-    pub(in crate::playbook) fn rows(self, fused: bool) -> &'static [Row] {
-        let (_, one, several) = TABLE[self.0];
-        if fused { several } else { one }
+    /// What is tried on them for a kind of matrix multiplication.
+    pub(in crate::playbook) fn rows(self, template: Template) -> &'static [Row] {
+        template.rows(self.0)
     }
 
     /// How code asks whether it runs on one of them: a test of the major number of the capability.
     pub(in crate::playbook) fn test(self) -> &'static str {
-        match TABLE[self.0].0 {
+        match TESTS[self.0] {
             "" => "== 8",
             test => test,
         }
@@ -93,87 +96,11 @@ impl Alike {
     }
 }
 
-/// The architectures that differ: how the code asks for them, one matrix multiplication, several.
-const TABLE: [(&str, &[Row], &[Row]); 4] = [
-    (
-        "in (10, 11)",
-        &[
-            (128, 128, 64, 1, 1),
-            (128, 128, 64, 2, 1),
-            (64, 128, 64, 2, 1),
-            (128, 256, 64, 1, 1),
-            (128, 128, 64, 1, 2),
-            (256, 128, 64, 1, 2),
-            (128, 256, 64, 1, 2),
-            (256, 256, 64, 1, 2),
-        ],
-        &[
-            (128, 128, 64, 1, 1),
-            (128, 128, 64, 2, 1),
-            (64, 64, 64, 2, 1),
-            (128, 64, 64, 2, 1),
-            (256, 128, 64, 1, 1),
-            (128, 128, 64, 1, 2),
-            (256, 128, 64, 1, 2),
-        ],
-    ),
-    (
-        "== 9",
-        &[
-            (128, 128, 64, 1, 1),
-            (128, 128, 64, 2, 1),
-            (128, 256, 64, 1, 1),
-            (128, 64, 64, 2, 1),
-            (64, 128, 64, 2, 1),
-            (64, 256, 64, 1, 1),
-            (64, 64, 64, 4, 1),
-        ],
-        &[
-            (128, 128, 64, 1, 1),
-            (128, 64, 64, 1, 1),
-            (128, 64, 64, 2, 1),
-            (64, 128, 64, 1, 1),
-            (64, 64, 64, 2, 1),
-            (64, 32, 64, 2, 1),
-        ],
-    ),
-    (
-        "== 12",
-        &[
-            (128, 128, 64, 1, 1),
-            (128, 64, 64, 1, 1),
-            (128, 64, 64, 2, 1),
-            (64, 128, 64, 2, 1),
-            (64, 64, 64, 2, 1),
-        ],
-        &[
-            (128, 64, 64, 1, 1),
-            (64, 128, 64, 1, 1),
-            (64, 64, 64, 1, 1),
-            (64, 64, 64, 2, 1),
-        ],
-    ),
-    (
-        "",
-        &[
-            (128, 128, 32, 1, 1),
-            (128, 128, 64, 1, 1),
-            (128, 64, 32, 2, 1),
-            (64, 128, 32, 2, 1),
-            (64, 64, 64, 2, 1),
-            (64, 64, 32, 4, 1),
-        ],
-        &[
-            (128, 64, 32, 1, 1),
-            (64, 64, 32, 1, 1),
-            (64, 64, 32, 2, 1),
-            (64, 32, 32, 2, 1),
-        ],
-    ),
-];
-
 /// Occupancies that are tried.
 const OCCUPANCIES: [i64; 4] = [1, 2, 4, 8];
+
+/// A tile of so many rows is tried however few there are: every architecture has one.
+const FEWEST: i64 = 64;
 
 impl Space {
     /// The hints that it chooses.
@@ -226,7 +153,11 @@ impl Space {
             ..
         } = words;
         let major = format!("{torch}.cuda.get_device_capability()[0]");
-        let mut out = vec![format!("def {configs}():")];
+        let count = match self.rows() {
+            Some(_) => "rows",
+            None => "",
+        };
+        let mut out = vec![format!("def {configs}({count}):")];
         match self {
             Space::Occupancy => {
                 let listed = OCCUPANCIES.into_iter().map(|o| (Some(o), o.to_string()));
@@ -261,21 +192,35 @@ impl Space {
                 let names = fields.join(", ");
                 match self {
                     Space::Listed { list, .. } => out.extend(list.lines(&names, &major)),
-                    _ => {
+                    Space::Tiles { template, .. } => {
                         out.push(format!("    major = {major}"));
-                        branches(&mut out, tiles, self.is_fused(), fixed, &names);
+                        branches(&mut out, tiles, *template, fixed, &names);
                     }
+                    _ => {}
                 }
                 out.push(format!("    for {names} in space:"));
                 let named: Vec<String> = fields.iter().map(|f| format!("{f}={f}")).collect();
-                out.push(format!("        yield {namespace}({})", named.join(", ")));
+                let mut margin = "        ";
+                if let (Some(_), [tile]) = (self.rows(), tiles.as_slice()) {
+                    out.push(
+                        "        # Of a larger tile the rest would be computed for nothing."
+                            .to_owned(),
+                    );
+                    out.push(format!("        if {} <= max(rows, {FEWEST}):", tile.field));
+                    margin = "            ";
+                }
+                out.push(format!("{margin}yield {namespace}({})", named.join(", ")));
             }
         }
         out
     }
 
-    fn is_fused(&self) -> bool {
-        matches!(self, Space::Tiles { fused: true, .. })
+    /// How many rows there are, as an argument of the function that gives the configurations.
+    pub(super) fn rows(&self) -> Option<&str> {
+        match self {
+            Space::Tiles { rows, .. } => rows.as_deref(),
+            _ => None,
+        }
     }
 
     /// How many configurations there are at most on one architecture.
@@ -287,18 +232,26 @@ impl Space {
             }
             Space::Clusters => 1 + 2 * OCCUPANCIES.len(),
             Space::Listed { list, .. } => 1 + list.most(),
-            Space::Tiles { tiles, fused } => (TABLE.iter())
-                .map(|row| 1 + projected(row, tiles, *fused, fixed).len())
+            Space::Tiles {
+                tiles, template, ..
+            } => (Alike::ALL.iter())
+                .map(|kind| 1 + projected(*kind, tiles, *template, fixed).len())
                 .max()
                 .unwrap_or_default(),
         }
     }
 }
 
-fn branches(out: &mut Vec<String>, tiles: &[Tile], fused: bool, fixed: &Fixed, fields: &str) {
-    for (number, row) in TABLE.iter().enumerate() {
+fn branches(
+    out: &mut Vec<String>,
+    tiles: &[Tile],
+    template: Template,
+    fixed: &Fixed,
+    fields: &str,
+) {
+    for (number, kind) in Alike::ALL.into_iter().enumerate() {
         let word = if number == 0 { "if" } else { "elif" };
-        out.push(match row.0 {
+        out.push(match TESTS[kind.0] {
             "" => "    else:".to_owned(),
             test => format!("    {word} major {test}:"),
         });
@@ -306,7 +259,7 @@ fn branches(out: &mut Vec<String>, tiles: &[Tile], fused: bool, fixed: &Fixed, f
         if number == 0 {
             out.push(format!("            # {fields}"));
         }
-        for config in projected(row, tiles, fused, fixed) {
+        for config in projected(kind, tiles, template, fixed) {
             let values: Vec<String> = config.iter().map(i64::to_string).collect();
             out.push(format!("            ({}),", values.join(", ")));
         }
@@ -316,14 +269,9 @@ fn branches(out: &mut Vec<String>, tiles: &[Tile], fused: bool, fixed: &Fixed, f
 
 /// An architecture's configurations of the tiles that there are, each once, without the one that was
 /// fixed.
-fn projected(
-    row: &(&str, &[Row], &[Row]),
-    tiles: &[Tile],
-    fused: bool,
-    fixed: &Fixed,
-) -> Vec<Vec<i64>> {
+fn projected(kind: Alike, tiles: &[Tile], template: Template, fixed: &Fixed) -> Vec<Vec<i64>> {
     let mut seen: Vec<Vec<i64>> = Vec::new();
-    for (m, n, k, occupancy, num_ctas) in if fused { row.2 } else { row.1 } {
+    for (m, n, k, occupancy, num_ctas) in kind.rows(template) {
         let mut config: Vec<i64> = (tiles.iter())
             .map(|tile| match tile.dim {
                 Dim::M => *m,

@@ -63,12 +63,10 @@ impl Tile {
 /// extents it is does not matter there.
 pub(in crate::playbook) fn tile_of(site: &Site<'_>, param: &SmolStr, arg: &Expr) -> Option<Tile> {
     let (value, root) = number(site, arg, Givers::Callers)?;
-    if value < 1 || value.count_ones() != 1 {
-        return None;
-    }
-    Some(Tile {
-        field: param.clone(),
-        dim: Dim::M,
+    let (field, dim) = (param.clone(), Dim::M);
+    (value >= 1 && value.count_ones() == 1).then_some(Tile {
+        field,
+        dim,
         value,
         root,
     })
@@ -88,11 +86,36 @@ pub(in crate::playbook) fn tiles<'s, 'a>(
     effects: &Effects,
     givers: Givers,
 ) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
+    of_dims(at, site, effects, givers, &|_| true).filter(|(found, _)| {
+        [Dim::M, Dim::N]
+            .iter()
+            .all(|d| found.iter().any(|t| t.dim == *d))
+    })
+}
+
+/// The tile of rows alone, of a launch where the others are those of scales.
+pub(super) fn rows<'s, 'a>(
+    at: &KernelContext<'a>,
+    site: &'s Site<'a>,
+    effects: &Effects,
+) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
+    of_dims(at, site, effects, Givers::Code, &|dim| dim == Dim::M)
+        .filter(|(found, _)| !found.is_empty())
+}
+
+fn of_dims<'s, 'a>(
+    at: &KernelContext<'a>,
+    site: &'s Site<'a>,
+    effects: &Effects,
+    givers: Givers,
+    wanted: &dyn Fn(Dim) -> bool,
+) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
     let params = &at.kernel.params;
     let arrays = effects.are_arrays(params);
     let mut found: Vec<Tile> = Vec::new();
     for (param, arg) in params.iter().zip(site.passed) {
-        let Some(tile) = tile(site, &param.name, arg, givers).filter(|_| param.constant) else {
+        let tile = tile(site, &param.name, arg, givers);
+        let Some(tile) = tile.filter(|tile| param.constant && wanted(tile.dim)) else {
             continue;
         };
         let again = |other: &Tile| other.dim == tile.dim || same(&other.root, &tile.root);
@@ -101,10 +124,6 @@ pub(in crate::playbook) fn tiles<'s, 'a>(
         if fits && !found.iter().any(again) {
             found.push(tile);
         }
-    }
-    let has = |dim| found.iter().any(|t| t.dim == dim);
-    if !has(Dim::M) || !has(Dim::N) {
-        return None;
     }
     let roots: Vec<(&Tile, &[Span])> = found.iter().map(|tile| (tile, &[][..])).collect();
     let flow = flow(site, &roots, &arrays).filter(Flow::can_be_written)?;

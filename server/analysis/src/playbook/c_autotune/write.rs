@@ -194,7 +194,11 @@ impl<'a> Tuned<'_, 'a> {
             .map(|hint| format!("\"{hint}\": {config}.{hint}"))
             .collect();
         let mut out = vec![
-            format!("list({}()),", self.words.configs),
+            format!(
+                "list({}({})),",
+                self.words.configs,
+                self.space.rows().unwrap_or_default()
+            ),
             format!("{stream},"),
             format!("grid_fn=lambda {}: {grid},", self.config_for(grid)),
             format!("kernel={},", self.site.kernel_name()),

@@ -1,9 +1,10 @@
 //! Launches that fix their tiles: other numbers where they are written.
 
 use super::elements::Free;
+use crate::playbook::c_autotune::choice::has_free_tiles;
 use crate::playbook::c_autotune::effects::Effects;
-use crate::playbook::c_autotune::plan::{has_free_tiles, is_fused};
 use crate::playbook::c_autotune::space::Alike;
+use crate::playbook::c_autotune::template::Kind;
 use crate::playbook::c_autotune::tiles::{Dim, Givers, Tile, tiles};
 use crate::playbook::c_autotune::written::Written;
 use crate::playbook::site::Site;
@@ -176,9 +177,10 @@ fn sizes(at: &KernelContext<'_>, tiles: &[Tile]) -> Vec<Vec<i64>> {
             kinds.push(kind);
         }
     }
+    let template = Kind::of(at.file, &at.device).template;
     let mut out: Vec<Vec<i64>> = Vec::new();
     for kind in kinds {
-        for (m, n, k, _, num_ctas) in kind.rows(is_fused(at)) {
+        for (m, n, k, _, num_ctas) in kind.rows(template) {
             let sizes: Vec<i64> = (tiles.iter())
                 .map(|tile| match tile.dim {
                     Dim::M => *m,

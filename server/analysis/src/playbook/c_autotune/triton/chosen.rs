@@ -2,15 +2,14 @@
 
 use tileperf_syntax::Span;
 
-use crate::model::Candidate;
 use crate::playbook::KernelContext;
 use crate::playbook::c_autotune::effects::Effects;
 use crate::playbook::c_autotune::flow::Flow;
-use crate::playbook::c_autotune::plan::has_free_tiles;
-use crate::playbook::c_autotune::tiles::{self, Givers, Root, Tile};
+use crate::playbook::c_autotune::choice::{free as free_tiles, has_free_tiles};
+use crate::playbook::c_autotune::template::Kind;
+use crate::playbook::c_autotune::tiles::{self, Root, Tile};
 use crate::playbook::g_tile_sizes::elements::Free;
 use crate::playbook::site::Site;
-use crate::rules::multiplies;
 
 /// Tiles that may be others.
 pub(in crate::playbook::c_autotune) struct Chosen {
@@ -35,12 +34,14 @@ pub(in crate::playbook::c_autotune) fn chosen<'s, 'a>(
     at: &KernelContext<'a>,
     site: &'s Site<'a>,
     effects: &Effects,
+    kind: &Kind,
 ) -> Option<(Chosen, Flow<'s, 'a>)> {
-    if multiplies(at.file, &[Candidate::Local(at.number)]) {
+    if at.multiplies() {
         if !has_free_tiles(at, effects) {
             return None;
         }
-        let (tiles, flow) = tiles::tiles(at, site, effects, Givers::Code)?;
+        // A list has columns and the sum as well.
+        let (tiles, flow) = free_tiles(at, site, effects, kind)?;
         let chosen = Chosen {
             tiles,
             is_product: true,

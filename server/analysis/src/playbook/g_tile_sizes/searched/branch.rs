@@ -6,8 +6,8 @@ use tileperf_syntax::ast::{ExprKind, FunctionDef, Stmt, StmtKind};
 use super::{Change, Chosen, Searched, chosen, number};
 use crate::eval::{Config, Known};
 use crate::model::SpaceKind;
-use crate::playbook::c_autotune::plan::is_fused;
 use crate::playbook::c_autotune::space::Alike;
+use crate::playbook::c_autotune::template::Kind;
 use crate::playbook::c_autotune::tiles::Dim;
 use crate::rewrite::Edits;
 
@@ -41,7 +41,8 @@ impl<'a> Searched<'_, 'a> {
         if let Some(first) = first {
             rows.push(first?);
         }
-        for (m, n, k, occupancy, num_ctas) in kind.rows(is_fused(self.at)) {
+        let template = Kind::of(self.at.file, &self.at.device).template;
+        for (m, n, k, occupancy, num_ctas) in kind.rows(template) {
             if *num_ctas > 1 && !has(Chosen::Ctas) {
                 continue;
             }

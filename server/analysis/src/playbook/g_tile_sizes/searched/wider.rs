@@ -7,6 +7,7 @@ use super::{Change, Chosen, Searched, chosen, number};
 use crate::eval::Config;
 use crate::playbook::c_autotune::flow::one_line;
 use crate::playbook::c_autotune::space::Alike;
+use crate::playbook::c_autotune::template::Template;
 use crate::playbook::c_autotune::tiles::Dim;
 use crate::rewrite::arguments::add_element;
 use crate::rewrite::{Edits, indent, line_end};
@@ -103,7 +104,7 @@ impl<'a> Searched<'_, 'a> {
 
 /// A value beside the only one there is, within what is tried on an architecture.
 fn another(chosen: Chosen, value: i64, kind: Alike) -> Option<i64> {
-    let rows = kind.rows(false);
+    let rows = kind.rows(Template::Matmul);
     let most = match chosen {
         Chosen::Occupancy | Chosen::Ctas => return Some(if value == 1 { 2 } else { value / 2 }),
         Chosen::Tile(Dim::M) => rows.iter().map(|r| r.0).max()?,
