@@ -146,7 +146,8 @@ fn prove(args: &ActionsArgs, tier: Tier, found: &Found, kernel: &mut KernelActio
 fn write_text(out: &mut impl Write, found: &Found, kernel: &KernelActions) -> io::Result<()> {
     let line = kernel.text.line_column(kernel.name_span.start as usize).0;
     let path = found.shown.display();
-    writeln!(out, "{path}:{line} {}", kernel.kernel)?;
+    let kind = kernel.kind.map_or(String::new(), |kind| format!(" ({kind})"));
+    writeln!(out, "{path}:{line} {}{kind}", kernel.kernel)?;
     if kernel.actions.is_empty() {
         writeln!(out, "  nothing of the playbook applies")?;
     }
@@ -207,6 +208,7 @@ fn row(found: &Found, kernel: &KernelActions, line: u32, offered: &Offered) -> V
         "path": found.shown.to_string_lossy(),
         "kernel": kernel.kernel,
         "line": line,
+        "kind": kernel.kind,
         "id": action.optimization.id,
         "slug": action.optimization.slug,
         "variant": action.variant,

@@ -47,6 +47,8 @@ pub struct KernelActions {
     pub ordinal: u32,
     /// The name at its definition.
     pub name_span: Span,
+    /// What kind of kernel it is: `matmul`, `attention`. Nothing if its text does not parse.
+    pub kind: Option<&'static str>,
     /// The most promising first.
     pub actions: Vec<Offered>,
     /// The other files that actions change, by [`tileperf_analysis::playbook::EditsElsewhere::file`].
@@ -130,6 +132,7 @@ impl Engine {
             kernel: kernel.qualified.clone(),
             ordinal: kernel.ordinal,
             name_span: kernel.name_span,
+            kind: (view.checked).kind(&view.parsed, view.text.as_str(), &view.model, number),
             actions: offered.collect(),
             elsewhere: launching.iter().map(Launching::file).collect(),
             text: view.text,

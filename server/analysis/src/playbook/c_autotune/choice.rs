@@ -6,7 +6,7 @@ use tileperf_syntax::ast::ExprKind;
 use super::effects::Effects;
 use super::flow::{Flow, one_line};
 use super::space::Space;
-use super::template::{Kind, Template, follow_rows};
+use super::template::{Kind, follow_rows};
 use super::tiles::{self, Givers, Tile};
 use crate::classify::Class;
 use crate::playbook::KernelContext;
@@ -26,7 +26,7 @@ pub(super) fn space<'a>(
     if let [site] = sites
         && let Some((tiles, flow)) = free(at, site, effects, kind)
     {
-        let rows = (kind.template == Template::Fp8Matmul).then(|| rows(site, &flow));
+        let rows = kind.scaled.then(|| rows(site, &flow));
         return Space::Tiles {
             tiles,
             template: kind.template,
@@ -43,13 +43,13 @@ pub(super) fn free<'s, 'a>(
     effects: &Effects,
     kind: &Kind,
 ) -> Option<(Vec<Tile>, Flow<'s, 'a>)> {
-    let found = match kind.template {
-        Template::Fp8Matmul => tiles::rows(at, site, effects).filter(|(tiles, _)| {
+    let found = match kind.scaled {
+        true => tiles::rows(at, site, effects).filter(|(tiles, _)| {
             let follow = |t: &Tile| follow_rows(at.file, &at.device, &t.field);
             at.class != Class::MemoryBound && tiles.iter().all(follow)
         }),
-        _ if has_free_tiles(at, effects) => tiles::tiles(at, site, effects, Givers::Code),
-        _ => None,
+        false if has_free_tiles(at, effects) => tiles::tiles(at, site, effects, Givers::Code),
+        false => None,
     };
     found.filter(|(_, flow)| !kind.looks_up_tiles(axes(site, flow)))
 }

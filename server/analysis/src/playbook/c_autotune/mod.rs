@@ -223,6 +223,22 @@ optimization! {
     ///     return c
     /// ```
     ///
+    /// What is tried follows from the kind of kernel, which is told by what flows into its products, not by
+    /// names. `tileperf actions` and the title say which it is:
+    ///
+    /// - *elementwise*, *reduction*, *in-place*: no products; the occupancy alone.
+    /// - *matmul*, and *persistent matmul*, whose loop hands out tiles to blocks.
+    /// - *attention*: a softmax between two products. *variable-length attention*: a loop's bounds are read from
+    ///   an array; no tiles of 256.
+    /// - *FP8 matmul*: scales are loaded and multiplied onto the product, or operands are 8-bit floats. Columns
+    ///   and sum keep the tiles of the scales; rows and hints are chosen, no more rows than there are.
+    /// - *grouped GEMM*: which matrix a tile is of is looked up, or it is one of a list.
+    /// - *dual GEMM*: products of one operand, an accumulator each; less of either fits.
+    /// - *fused matmul*: other products in a row; occupancies of 1 and 2, smaller tiles.
+    ///
+    /// Tiles stay where a number is looked up by the block of a tile, as which expert a tile's rows belong to:
+    /// the table is made for the tiles of today.
+    ///
     /// Where the Triton kernel that this one is a port of is still there, the configurations of its
     /// `triton.autotune` are offered as the space: each tile once, with occupancies in the place of warps
     /// and stages, which are the compiler's own here. It is looked for in the file itself, else in the

@@ -123,7 +123,8 @@ fn premises(at: &KernelContext<'_>, site: &Site<'_>, numbers: &[Written]) -> Opt
 
 /// Tiles of rows, columns and the sum.
 fn of_product(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Vec<Sized> {
-    if !has_free_tiles(at, effects) {
+    let kind = Kind::of(at.file, &at.device);
+    if !has_free_tiles(at, effects) || kind.scaled {
         return Vec::new();
     }
     let Some((found, _)) = tiles(at, site, effects, Givers::Callers) else {

@@ -68,6 +68,8 @@ impl Template {
 #[derive(Debug, Clone)]
 pub(in crate::playbook) struct Kind {
     pub(in crate::playbook) template: Template,
+    /// Its tiles of columns and the sum are those of scales.
+    pub(in crate::playbook) scaled: bool,
     /// The axes of the grid by whose block index numbers are looked up in arrays.
     lookups: u8,
     /// Numbers are looked up by the number of a tile that a loop hands out.
@@ -89,8 +91,11 @@ impl Kind {
             .fold(Facts::default(), Facts::with);
         let tables = loads().enumerate().filter(|(n, _)| bit(used.lookups, *n));
         let tables = tables.fold(Facts::default(), |all, (_, load)| all.with(load.index));
+        let found = Found { walk: &walk };
+        let template = found.template(in_place);
         Kind {
-            template: Found { walk: &walk }.template(in_place),
+            template,
+            scaled: template == Template::Fp8Matmul || found.has_block_scales(),
             lookups: tables.blocks,
             by_tile: tables.has(Flag::Handed),
         }

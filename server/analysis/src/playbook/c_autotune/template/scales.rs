@@ -43,6 +43,23 @@ impl<'f, 'a> Found<'f, '_, 'a> {
             p.is_float8 != Some(false) && (in_sum || names.len() > 1)
         })
     }
+
+    /// Whether it multiplies parts of a sum by scales that are read within it, whatever its operands
+    /// are: columns and sum then have the tiles of the scales.
+    pub(super) fn has_block_scales(&self) -> bool {
+        self.walk.products.iter().enumerate().any(|(n, p)| {
+            let within = p.place.innermost();
+            let mut scalings = self.walk.scalings.iter();
+            scalings.any(|s| {
+                let of_product = s.products >> n.min(63) & 1 == 1 && s.within == within;
+                let mut loads = self.loads(s.scales);
+                let inside = |load: &Load<'_>| load.place.innermost() == within;
+                of_product
+                    && within.is_some()
+                    && loads.any(|load| load.extents.len() < 2 && inside(load))
+            })
+        })
+    }
 }
 
 /// Whether scales are read by the row, or do not depend on which rows a block works on: with another

@@ -225,19 +225,19 @@ fn what_it_rests_on() {
             Template::Fp8Matmul,
             false,
         ),
-        // The operands are wider.
+        // The operands are wider: no FP8, but the tiles are still those of the scales.
         (
             fp8,
             &[("ct.mma(x, ", "ct.mma(ct.astype(x, ct.bfloat16), ")],
             Template::Matmul,
             true,
         ),
-        // Something is added, not multiplied.
+        // Something is added, not multiplied: the tile of columns has no name and stays.
         (
             fp8,
             &[("part * rows * block", "part + rows + block")],
             Template::Matmul,
-            true,
+            false,
         ),
         // Each has an operand of its own.
         (
