@@ -74,7 +74,10 @@ fn what_there_is_to_try_is_listed_by_what_bounds_the_kernel() {
     assert!(listed[0]["proof"].is_null());
     let output = tileperf(&project, &["actions", "pkg", "--kernel", "share"]);
     let shown = text(&output.stdout);
-    assert!(shown.starts_with("pkg/kernels.py:14 share (reduction)\n"), "{shown}");
+    assert!(
+        shown.starts_with("pkg/kernels.py:14 share (reduction)\n"),
+        "{shown}"
+    );
     assert!(!shown.contains("product"), "{shown}");
 }
 

@@ -8,6 +8,7 @@ mod launched;
 mod recorded;
 mod search;
 mod triton;
+mod templates;
 mod workspace;
 
 use std::path::PathBuf;

@@ -166,6 +166,8 @@ pub(super) struct Load<'a> {
     pub(super) written: Option<(&'a Expr, Option<&'a Expr>)>,
     /// Constants among the extents that it reads.
     pub(super) extents: Vec<SmolStr>,
+    /// Along how many axes it reads more than one element, as far as its shape is known.
+    pub(super) axes: usize,
     pub(super) place: Where,
 }
 

@@ -29,7 +29,7 @@ impl<'f, 'a> Found<'f, '_, 'a> {
             let of_product = |products: u64| products >> n.min(63) & 1 == 1;
             let scalings = || self.walk.scalings.iter().filter(|s| of_product(s.products));
             // A scale for each element is none.
-            let loads = |of: Facts| self.loads(of).filter(|load| load.extents.len() < 2);
+            let loads = |of: Facts| self.loads(of).filter(|load| load.axes < 2);
             let in_sum = scalings().any(|s| {
                 let within = s.within.is_some() && s.within == p.place.innermost();
                 within && loads(s.scales).next().is_some()
@@ -54,9 +54,7 @@ impl<'f, 'a> Found<'f, '_, 'a> {
                 let of_product = s.products >> n.min(63) & 1 == 1 && s.within == within;
                 let mut loads = self.loads(s.scales);
                 let inside = |load: &Load<'_>| load.place.innermost() == within;
-                of_product
-                    && within.is_some()
-                    && loads.any(|load| load.extents.len() < 2 && inside(load))
+                of_product && within.is_some() && loads.any(|load| load.axes < 2 && inside(load))
             })
         })
     }

@@ -232,10 +232,10 @@ fn what_it_rests_on() {
             Template::Matmul,
             true,
         ),
-        // Something is added, not multiplied: the tile of columns has no name and stays.
+        // What it is multiplied by is a tile of its own, not a scale.
         (
             fp8,
-            &[("part * rows * block", "part + rows + block")],
+            &[("(tm, 1)", "(tm, tn)"), ("rows * block", "rows")],
             Template::Matmul,
             false,
         ),

@@ -207,6 +207,7 @@ impl<'a> Walk<'_, 'a> {
         };
         let tile = self.device.tile(whole);
         let extents = tile.and_then(|t| t.shape.clone()).unwrap_or_default();
+        let axes = (extents.iter().filter(|e| **e != Extent::Int(1))).count();
         let extents = extents.into_iter().filter_map(|extent| match extent {
             Extent::Name(name) => Some(name),
             _ => None,
@@ -219,6 +220,7 @@ impl<'a> Walk<'_, 'a> {
             index: known.index.with(index),
             written,
             extents: extents.collect(),
+            axes,
             place: self.place.clone(),
         };
         let bit = 1u128 << number.min(127);
