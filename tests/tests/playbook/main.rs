@@ -7,8 +7,8 @@ mod editor;
 mod launched;
 mod recorded;
 mod search;
-mod triton;
 mod templates;
+mod triton;
 mod workspace;
 
 use std::path::PathBuf;

@@ -146,7 +146,9 @@ fn prove(args: &ActionsArgs, tier: Tier, found: &Found, kernel: &mut KernelActio
 fn write_text(out: &mut impl Write, found: &Found, kernel: &KernelActions) -> io::Result<()> {
     let line = kernel.text.line_column(kernel.name_span.start as usize).0;
     let path = found.shown.display();
-    let kind = kernel.kind.map_or(String::new(), |kind| format!(" ({kind})"));
+    let kind = kernel
+        .kind
+        .map_or(String::new(), |kind| format!(" ({kind})"));
     writeln!(out, "{path}:{line} {}{kind}", kernel.kernel)?;
     if kernel.actions.is_empty() {
         writeln!(out, "  nothing of the playbook applies")?;

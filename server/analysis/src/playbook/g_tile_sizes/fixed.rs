@@ -216,7 +216,8 @@ fn of_elements(at: &KernelContext<'_>, site: &Site<'_>, effects: &Effects) -> Ve
             if size < 16 || !ELEMENTS.contains(&(block / now * size)) {
                 continue;
             }
-            let (Some(mut premises), Some(count)) = (premises(at, site, &free.written), &free.count)
+            let (Some(mut premises), Some(count)) =
+                (premises(at, site, &free.written), &free.count)
             else {
                 continue;
             };

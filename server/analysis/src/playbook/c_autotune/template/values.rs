@@ -137,10 +137,10 @@ impl<'a> Walk<'_, 'a> {
                 _ => facts,
             };
         }
-        if let Some(name) = func.name() {
-            if let Some(facts) = self.function(whole, name, args) {
-                return facts;
-            }
+        if let Some(name) = func.name()
+            && let Some(facts) = self.function(whole, name, args)
+        {
+            return facts;
         }
         self.all(args)
     }

@@ -3,9 +3,9 @@
 use tileperf_syntax::Span;
 
 use crate::playbook::KernelContext;
+use crate::playbook::c_autotune::choice::{free as free_tiles, has_free_tiles};
 use crate::playbook::c_autotune::effects::Effects;
 use crate::playbook::c_autotune::flow::Flow;
-use crate::playbook::c_autotune::choice::{free as free_tiles, has_free_tiles};
 use crate::playbook::c_autotune::template::Kind;
 use crate::playbook::c_autotune::tiles::{self, Root, Tile};
 use crate::playbook::g_tile_sizes::elements::Free;
