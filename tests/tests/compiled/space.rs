@@ -123,6 +123,28 @@ fn only_so_many_are_compiled() {
         text.contains("1 configuration, 5 more not compiled (--most)"),
         "{text}"
     );
+    // A field that is None, as what was fixed before may be, has its column too.
+    let fixed = TUNED.replace(
+        "    for tile in (32",
+        "    yield SimpleNamespace(tile=16, occupancy=None)\n    for tile in (32",
+    );
+    project.write("tuned.py", fixed);
+    let output = compile(&project, &["tuned.py", "--trust", "--space", "--most", "2"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let cells = |number: &str| -> Vec<&str> {
+        let mut lines = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = lines.find(|cells| cells.first() == Some(&number));
+        line.unwrap_or_else(|| panic!("no {number} in {text}"))
+    };
+    assert_eq!(
+        cells("tile")[..3],
+        ["tile", "occupancy", "registers"],
+        "{text}"
+    );
+    assert_eq!(cells("1")[..3], ["1", "16", "-"], "{text}");
+    assert_eq!(cells("2")[..3], ["2", "32", "1"], "{text}");
     // A kernel that no search tunes has none.
     let args = ["tuned.py", "--trust", "--space", "--kernel", "plain"];
     let output = compile(&project, &args);

@@ -31,9 +31,10 @@ pub(super) fn space(shown: &Path, space: &SpaceBegun, rows: &[SpaceRow]) -> Stri
         let _ = writeln!(out, "    for {} ({origin})", signature.shown());
     }
     let same = first_alike(rows);
-    let mut lines = vec![heads(rows)];
+    let fields = fields(rows);
+    let mut lines = vec![heads(&fields)];
     for (row, first) in rows.iter().zip(&same) {
-        lines.push(cells(row, *first));
+        lines.push(cells(row, &fields, *first));
     }
     let widths: Vec<usize> = (0..lines[0].len())
         .map(|column| {
@@ -61,7 +62,7 @@ pub(super) fn space(shown: &Path, space: &SpaceBegun, rows: &[SpaceRow]) -> Stri
             format!("{}  {last}", before.join("  ")).trim_end()
         );
     }
-    for name in inert(rows) {
+    for name in inert(rows, &fields) {
         let _ = writeln!(
             out,
             "    {name} does nothing: configurations that differ in it alone are the same machine code"
@@ -91,12 +92,19 @@ fn counted(space: &SpaceBegun) -> String {
     words
 }
 
-fn heads(rows: &[SpaceRow]) -> Vec<String> {
-    let fields = rows
-        .first()
-        .map(|row| row.config.as_slice())
-        .unwrap_or_default();
-    let fields = fields.iter().map(|(name, _)| match name.as_str() {
+/// The fields of all configurations: one that is None is none.
+fn fields(rows: &[SpaceRow]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.config) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn heads(fields: &[&str]) -> Vec<String> {
+    let fields = fields.iter().map(|name| match *name {
         "" => "value".to_owned(),
         name => name.to_owned(),
     });
@@ -107,9 +115,12 @@ fn heads(rows: &[SpaceRow]) -> Vec<String> {
         .collect()
 }
 
-fn cells(row: &SpaceRow, first: Option<usize>) -> Vec<String> {
+fn cells(row: &SpaceRow, fields: &[&str], first: Option<usize>) -> Vec<String> {
     let mut cells = vec![row.number.to_string()];
-    cells.extend(row.config.iter().map(|(_, value)| value.to_string()));
+    cells.extend(fields.iter().map(|field| {
+        let value = row.config.iter().find(|(name, _)| name == field);
+        value.map_or_else(|| "-".to_owned(), |(_, value)| value.to_string())
+    }));
     let facts = &row.facts;
     match facts.machine() {
         Some(machine) => {
@@ -159,13 +170,9 @@ fn first_alike(rows: &[SpaceRow]) -> Vec<Option<usize>> {
 
 /// Fields that do nothing: there are configurations that differ in one alone, and all such are the same
 /// machine code.
-fn inert(rows: &[SpaceRow]) -> Vec<String> {
-    let fields = rows
-        .first()
-        .map(|row| row.config.as_slice())
-        .unwrap_or_default();
-    let names = fields.iter().map(|(name, _)| name.clone());
-    names.filter(|name| is_inert(rows, name)).collect()
+fn inert<'r>(rows: &'r [SpaceRow], fields: &[&'r str]) -> Vec<&'r str> {
+    let fields = fields.iter().copied();
+    fields.filter(|name| is_inert(rows, name)).collect()
 }
 
 fn is_inert(rows: &[SpaceRow], name: &str) -> bool {

@@ -6,6 +6,7 @@
 
 mod branch;
 mod compiled;
+mod listed;
 mod shrink;
 mod wider;
 mod written;

@@ -1,10 +1,12 @@
 //! Where each configuration of a space is written, as far as it is written out: a statement that
 //! yields it, an element of a list, a row that a loop goes over.
 
+use smol_str::SmolStr;
 use tileperf_syntax::ast::{Clause, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use tileperf_syntax::{Item, Span};
 
-use crate::eval::Config;
+use super::listed;
+use crate::eval::{Config, Known};
 use crate::rewrite::{Edits, line_end};
 
 /// What can be taken away by itself, and which configurations go with it.
@@ -19,7 +21,7 @@ pub(super) struct Piece {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Whole {
+pub(super) enum Whole {
     /// The statements of a block.
     Block(Vec<Span>),
     /// The elements of a list or tuple.
@@ -27,6 +29,14 @@ enum Whole {
 }
 
 impl Piece {
+    pub(super) fn new(of: &Whole, number: usize, configs: Vec<usize>) -> Piece {
+        Piece {
+            of: of.clone(),
+            number,
+            configs,
+        }
+    }
+
     /// Whether it is the same text, whatever it makes on the one architecture and on the other.
     pub(super) fn is(&self, other: &Piece) -> bool {
         self.number == other.number && self.of == other.of
@@ -36,16 +46,30 @@ impl Piece {
 /// What can be taken away of a space that gives these configurations.
 pub(super) fn pieces(def: &FunctionDef, configs: &[Config]) -> Vec<Piece> {
     let mut found = Vec::new();
-    block(&def.body, &Made(configs), &mut found);
+    let made = Made {
+        body: &def.body,
+        configs,
+    };
+    block(&def.body, &made, &mut found);
     found
 }
 
 /// The configurations, by the call that makes them.
-struct Made<'c>(&'c [Config]);
+pub(super) struct Made<'c> {
+    /// Of the function.
+    body: &'c [Stmt],
+    configs: &'c [Config],
+}
 
 impl Made<'_> {
+    pub(super) fn fields(&self, config: usize) -> &[(SmolStr, Known)] {
+        self.configs
+            .get(config)
+            .map_or(&[], |config| &config.fields)
+    }
+
     fn at(&self, call: Span) -> Vec<usize> {
-        let all = self.0.iter().enumerate();
+        let all = self.configs.iter().enumerate();
         all.filter(|(_, config)| config.place.is_some_and(|place| place.span == call))
             .map(|(number, _)| number)
             .collect()
@@ -58,8 +82,11 @@ impl Made<'_> {
 
     /// What each of so many rounds makes by the calls within a place. Nothing if one of the calls does
     /// not make one a round.
-    fn rounds(&self, within: Span, count: usize) -> Option<Vec<Vec<usize>>> {
-        let calls = self.0.iter().filter_map(|config| Some(config.place?.span));
+    pub(super) fn rounds(&self, within: Span, count: usize) -> Option<Vec<Vec<usize>>> {
+        let calls = self
+            .configs
+            .iter()
+            .filter_map(|config| Some(config.place?.span));
         let mut calls: Vec<Span> = (calls)
             .filter(|call| within.start <= call.start && call.end <= within.end)
             .collect();
@@ -83,7 +110,10 @@ fn block(body: &[Stmt], made: &Made<'_>, found: &mut Vec<Piece>) {
     let of = Whole::Block(body.iter().map(|stmt| stmt.span).collect());
     for (number, stmt) in body.iter().enumerate() {
         match &stmt.kind {
-            StmtKind::For { iter, .. } => over(iter, stmt.span, made, found),
+            StmtKind::For { iter, .. } => match iter.name() {
+                Some(name) => listed::rows(made.body, name, stmt.span, made, found),
+                None => over(iter, stmt.span, made, found),
+            },
             StmtKind::If { .. } => {
                 for inner in stmt.blocks() {
                     block(inner, made, found);
@@ -92,11 +122,10 @@ fn block(body: &[Stmt], made: &Made<'_>, found: &mut Vec<Piece>) {
             StmtKind::Expr(Expr {
                 kind: ExprKind::Yield(Some(value)),
                 ..
-            }) => found.extend(made.one(value.span).map(|configs| Piece {
-                of: of.clone(),
-                number,
-                configs,
-            })),
+            }) => {
+                let configs = made.one(value.span);
+                found.extend(configs.map(|configs| Piece::new(&of, number, configs)));
+            }
             StmtKind::Return(_) | StmtKind::Assign { .. } | StmtKind::Expr(_) => {
                 stmt.own_exprs(&mut |expr| expr.walk(&mut |expr| lists(expr, made, found)));
             }
@@ -115,13 +144,8 @@ fn over(iter: &Expr, within: Span, made: &Made<'_>, found: &mut Vec<Piece>) {
         return;
     };
     let of = elements(iter, parts);
-    found.extend(
-        (rounds.into_iter().enumerate()).map(|(number, configs)| Piece {
-            of: of.clone(),
-            number,
-            configs,
-        }),
-    );
+    let rounds = rounds.into_iter().enumerate();
+    found.extend(rounds.map(|(number, configs)| Piece::new(&of, number, configs)));
 }
 
 fn lists(expr: &Expr, made: &Made<'_>, found: &mut Vec<Piece>) {
@@ -130,11 +154,7 @@ fn lists(expr: &Expr, made: &Made<'_>, found: &mut Vec<Piece>) {
             let of = elements(expr, parts);
             for (number, part) in parts.iter().enumerate() {
                 let configs = made.one(part.span);
-                found.extend(configs.map(|configs| Piece {
-                    of: of.clone(),
-                    number,
-                    configs,
-                }));
+                found.extend(configs.map(|configs| Piece::new(&of, number, configs)));
             }
         }
         ExprKind::Comprehension { clauses, .. } => {
@@ -146,7 +166,7 @@ fn lists(expr: &Expr, made: &Made<'_>, found: &mut Vec<Piece>) {
     }
 }
 
-fn elements(of: &Expr, parts: &[Expr]) -> Whole {
+pub(super) fn elements(of: &Expr, parts: &[Expr]) -> Whole {
     Whole::Elements {
         all: parts.iter().map(|part| part.span).collect(),
         is_tuple: matches!(of.kind, ExprKind::Tuple(_)),

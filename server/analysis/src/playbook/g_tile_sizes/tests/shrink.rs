@@ -97,6 +97,51 @@ fn every_way_to_write_it() {
     );
 }
 
+/// As searches are generated: a list by architecture, and a loop over whichever it is.
+#[test]
+fn a_list_with_a_name() {
+    let space = |own: &str, read: &str| {
+        format!(
+            "def configs():\n    yield SimpleNamespace(t=7, o=None)\n    major = torch.cuda.get_device_capability()[0]\n    \
+             if major == 9:\n        space = [\n            # t, o\n{own}        ]\n    \
+             else:\n        space = [\n            (1, 8),\n            (2, 8),\n            (3, 8),\n            (6, 8),\n        ]\n{read}    \
+             for t, o in space:\n        yield SimpleNamespace(t=t, o=o)"
+        )
+    };
+    let row = |t: u32| format!("            ({t}, 4),\n");
+    let rows = |all: &[u32]| all.iter().map(|t| row(*t)).collect::<String>();
+    let recorded = twice("t=7 o=None 20, t=1 o=4 20, t=2 o=4 10, t=3 o=4 12, t=6 o=4 10.1");
+    let recorded: Vec<&str> = recorded.iter().map(String::as_str).collect();
+    let before = space(&rows(&[1, 2, 3, 6]), "");
+    let wanted = space(&rows(&[2, 6]), "");
+    let action = after(
+        &OPTIMIZATION,
+        &code(&before, &recorded),
+        "shrink=sm_90",
+        &code(&wanted, &recorded),
+    );
+    assert!(
+        action.title.contains(", 2 of 5 configurations"),
+        "{}",
+        action.title
+    );
+    // What else reads the list may change it.
+    for read in [
+        "    space.append((5, 4))\n",
+        "    print(space)\n",
+        "    space += [(5, 4)]\n",
+    ] {
+        let before = space(&rows(&[1, 2, 3, 6]), read);
+        assert!(shrinks(&before, &recorded).is_empty(), "{read}");
+    }
+    // The same rows on every card: what only one was asked about stays.
+    let both = space(&rows(&[1, 2, 3, 6]).replace(", 4)", ", 8)"), "");
+    let recorded = recorded.iter().map(|line| line.replace("o=4", "o=8"));
+    let recorded: Vec<String> = recorded.collect();
+    let recorded: Vec<&str> = recorded.iter().map(String::as_str).collect();
+    assert!(shrinks(&both, &recorded).is_empty());
+}
+
 #[test]
 fn a_tuple_of_one_stays_one() {
     let recorded = twice("t=1 10, t=2 20, t=3 30, t=9 9.9");
