@@ -73,6 +73,9 @@ pub(super) fn build(repo: &Repo) -> anyhow::Result<Built> {
     Ok(Built { binary, mutants })
 }
 
+/// The file that the copy has and the crate has not.
+const MADE: &str = "mutants.rs";
+
 /// The crate as a workspace of its own; the crates that it needs stay where they are.
 fn copy(repo: &Repo, folder: &Path) -> anyhow::Result<()> {
     let manifest = fs::read_to_string(repo.at("Cargo.toml"))?;
@@ -99,7 +102,7 @@ fn copy(repo: &Repo, folder: &Path) -> anyhow::Result<()> {
     let source = folder.join("server/analysis/src");
     let lib = fs::read_to_string(repo.at("server/analysis/src/lib.rs"))?;
     write(&source.join("lib.rs"), &format!("{lib}\nmod mutants;\n"))?;
-    write(&source.join("mutants.rs"), include_str!("runtime.rs"))?;
+    write(&source.join(MADE), include_str!("runtime.rs"))?;
     let tests = fs::read_to_string(repo.at(RULES).join("tests.rs"))?;
     write(&source.join("rules/tests.rs"), &format!("{tests}{TEST}"))?;
     let finding = fs::read_to_string(repo.at(RULES).join("finding.rs"))?;
@@ -141,8 +144,22 @@ fn break_rules(repo: &Repo, folder: &Path) -> anyhow::Result<Vec<InFile>> {
     Ok(all)
 }
 
-/// Copies what is not made anew afterwards.
+/// Copies what is not made anew afterwards, and removes what is there of a file that is no more: a module
+/// that became a folder would be there twice.
 fn tree(from: &Path, to: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(to).into_iter().flatten() {
+        let (entry, here) = (entry?, |name| from.join(name));
+        let (name, is_folder) = (entry.file_name(), entry.file_type()?.is_dir());
+        let stays = match is_folder {
+            true => here(&name).is_dir(),
+            false => here(&name).is_file() || name == MADE,
+        };
+        match (stays, is_folder) {
+            (true, _) => {}
+            (false, true) => fs::remove_dir_all(entry.path())?,
+            (false, false) => fs::remove_file(entry.path())?,
+        }
+    }
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
@@ -171,4 +188,38 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         fs::create_dir_all(folder)?;
     }
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_made_again_has_nothing_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let put = |name: &str, text: &str| write(&at(name), text).unwrap();
+        put("crate/site.rs", "1");
+        put("crate/gone/mod.rs", "2");
+        put("crate/rules/kept.rs", "3");
+        tree(&at("crate"), &at("copy")).unwrap();
+        put("copy/mutants.rs", "made");
+        assert!(at("copy/gone/mod.rs").is_file());
+        // A module becomes a folder, and a folder a module.
+        fs::remove_file(at("crate/site.rs")).unwrap();
+        put("crate/site/mod.rs", "1");
+        fs::remove_dir_all(at("crate/gone")).unwrap();
+        put("crate/gone.rs", "2");
+        tree(&at("crate"), &at("copy")).unwrap();
+        let all = [
+            "site.rs",
+            "site/mod.rs",
+            "gone",
+            "gone.rs",
+            "rules/kept.rs",
+            "mutants.rs",
+        ];
+        let there = all.map(|name| at("copy").join(name).exists());
+        assert_eq!(there, [false, true, false, true, true, true]);
+    }
 }
