@@ -135,9 +135,16 @@ export function compiledChecks(workspace) {
       "the hover over the multiplication has the compiler's words and the signature",
       async (w) => {
         await w.open(matmul.path, mma);
-        const text = await w.hoverAtCursor("a hover over ct.mma");
-        check(/tensor core/i.test(text), `the hover does not speak of tensor cores: "${text}"`);
-        check(text.includes("sm_90"), `the hover names no architecture: "${text}"`);
+        // What the editor knows itself comes up before the server's answer is there.
+        let text = "";
+        await until(
+          "a hover with the compiler's words and the architecture",
+          async () => {
+            text = await w.hoverAtCursor("a hover over ct.mma");
+            return /tensor core/i.test(text) && text.includes("sm_90");
+          },
+          { ...COMPILING, seen: () => text },
+        );
       },
     ],
     [
